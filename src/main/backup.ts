@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseBucket } from '../config/bucket.ts';
-import { processSettings, type Settings, SettingsError } from '../config/settings.ts';
+import { type Settings, SettingsError } from '../config/settings.ts';
 import { EchelonError } from '../core/errors.ts';
 import { createLog } from '../observe/log.ts';
 import type { ListedArchive } from '../store/archive/archive.ts';
@@ -21,6 +21,8 @@ import { openRedisOnce, plainArchive, type RedisPlace } from './open-store.ts';
 
 /** The commands on backups; `place` is a directory or s3://…. */
 
+export { processSettings } from '../config/settings.ts';
+
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
@@ -29,8 +31,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 const PAUSE_MS = 60_000;
 
 /** Backs the installation of the settings up to a place. Throws EchelonError, SettingsError. */
-export async function backUp(place: string, stateDir: string): Promise<Backup> {
-  const settings = { ...processSettings(), stateDir };
+export async function backUp(place: string, settings: Settings): Promise<Backup> {
   await using resources = new AsyncDisposableStack();
   const target = await openPlace(place, settings);
   const { archive, where } = await plainArchive(settings);
@@ -75,21 +76,26 @@ function createPause({ retention }: Store, resources: AsyncDisposableStack): () 
 }
 
 /** The backups of a place, the newest first. */
-export async function backupsOf(place: string): Promise<Backup[]> {
-  return await listBackups(await openPlace(place, processSettings()));
+export async function backupsOf(place: string, settings: Settings): Promise<Backup[]> {
+  return await listBackups(await openPlace(place, settings));
 }
 
 /** See {@link pruneBackups}. */
-export async function prune(place: string, keep: number): ReturnType<typeof pruneBackups> {
-  return await pruneBackups(await openPlace(place, processSettings()), { keep, now: Date.now });
+export async function prune(
+  place: string,
+  keep: number,
+  settings: Settings,
+): ReturnType<typeof pruneBackups> {
+  return await pruneBackups(await openPlace(place, settings), { keep, now: Date.now });
 }
 
 /** Reads every byte of a backup (default: the newest): what is missing or damaged. */
 export async function checkBackup(
   place: string,
   name: string | undefined,
+  settings: Settings,
 ): Promise<{ backup: Backup; faults: string[] }> {
-  const source = await openPlace(place, processSettings());
+  const source = await openPlace(place, settings);
   const backup = await chosen(place, source, name);
   return { backup, faults: await verifyBackup(source, backup) };
 }
@@ -100,10 +106,10 @@ export async function checkBackup(
  */
 export async function restoreBackup(
   place: string,
-  options: { name?: string | undefined; redisDir?: string | undefined; stateDir: string },
+  options: { name?: string | undefined; redisDir?: string | undefined },
+  settings: Settings,
 ): Promise<{ backup: Backup; redisDir: string; archive: string }> {
-  const settings = { ...processSettings(), stateDir: options.stateDir };
-  const redisDir = options.redisDir ?? join(options.stateDir, 'redis');
+  const redisDir = options.redisDir ?? join(settings.stateDir, 'redis');
   await refuseRunning(settings, redisDir);
   const source = await openPlace(place, settings);
   const backup = await chosen(place, source, options.name);

@@ -60,13 +60,17 @@ export const AGREEING: BatchVerifier = {
   },
 };
 
+/** Pauses between two questions of {@link until}. */
+const MIN_PAUSE_MS = 5;
+const MAX_PAUSE_MS = 20;
+
 const SHOWN = { depth: 4, breakLength: 160, compact: 6 };
 
 /** What an {@link until} waits for; false and the like: not yet. */
 export type Condition<T> = () => Promise<T | undefined | false | null> | T | undefined | false | null;
 
 /**
- * Waits until `condition` gives something, asking every few milliseconds. Fails after `seconds`, with what `instead`
+ * Waits until `condition` gives something, asking again after pauses that grow. Fails after `seconds`, with what `instead`
  * says of how it is then.
  */
 export async function until<T>(
@@ -74,15 +78,17 @@ export async function until<T>(
   what: string,
   { seconds = 60, instead }: { seconds?: number; instead?: () => unknown } = {},
 ): Promise<T> {
-  const deadline = performance.now() + seconds * 1000;
+  const begun = performance.now();
   for (;;) {
     const value = await condition();
     if (value) return value;
-    if (performance.now() > deadline) {
+    const waited = performance.now() - begun;
+    if (waited > seconds * 1000) {
       const seen = instead === undefined ? '' : `; instead: ${inspect(await instead(), SHOWN)}`;
       throw new Error(`not in ${seconds} s: ${what}${seen}`);
     }
-    await delay(5);
+    // Each question costs CPU, which other tests need: a long wait asks less often.
+    await delay(Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS + waited / 20));
   }
 }
 

@@ -158,6 +158,8 @@ function serverArguments(setup: {
     'aof-load-truncated': 'no',
     'maxmemory-policy': 'noeviction',
     maxmemory: '16gb',
+    // A backup takes a snapshot as a replica: Redis would wait for more replicas first.
+    'repl-diskless-sync-delay': '0',
     ...setup.options.config,
   };
   return Object.entries(config).flatMap(([name, value]) => [`--${name}`, value]);

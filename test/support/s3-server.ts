@@ -20,6 +20,10 @@ export interface S3Server {
   answered: string[];
   /** The next requests are answered so (a status), cut (0) or left without an answer (-1). */
   failing: number[];
+  /** Resolves at the first request (`METHOD path`) for which `when` holds. It and all later ones are left without an answer. */
+  holdFrom(when: (request: string) => boolean): Promise<void>;
+  /** Ends {@link S3Server.holdFrom}: later requests are answered. */
+  resume(): void;
 }
 
 /** Lists so many names at once, so that a list of a few has pages. */
@@ -27,9 +31,29 @@ const PAGE = 2;
 
 /** Starts an {@link S3Server}; closed when `scope` is over. */
 export async function s3ServerFor(scope: Scope): Promise<S3Server> {
-  const state: S3Server = { url: '', objects: new Map(), answered: [], failing: [] };
+  let answers: (request: string) => boolean = () => true;
+  const state: S3Server = {
+    url: '',
+    objects: new Map(),
+    answered: [],
+    failing: [],
+    holdFrom(when) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      let holds = false;
+      answers = (request) => {
+        holds ||= when(request);
+        if (holds) resolve();
+        return !holds;
+      };
+      return promise;
+    },
+    resume() {
+      answers = () => true;
+    },
+  };
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
+    if (!answers(`${request.method} ${request.url}`)) return;
     const failure = state.failing.shift();
     if (failure === -1) return;
     if (failure === 0) return void request.socket.destroy();

@@ -16,13 +16,14 @@ const SHORT = 12;
 const NAMED = 20;
 
 type Main = typeof import('../../main/backup.ts');
+type Settings = ReturnType<Main['processSettings']>;
 type Backup = Awaited<ReturnType<Main['backUp']>>;
 
-/** Calls the composition root. Its errors get the exit statuses of the program. */
-async function onMain<T>(act: (main: Main) => Promise<T>): Promise<T> {
+/** Calls the composition root with the settings of this process. Its errors get the exit statuses of the program. */
+async function onMain<T>(act: (main: Main, settings: Settings) => Promise<T>): Promise<T> {
   const main = await import('../../main/backup.ts');
   try {
-    return await act(main);
+    return await act(main, main.processSettings());
   } catch (error) {
     const { name, message, code } = error as Error & { code?: string };
     if (name === 'SettingsError') throw new CliError(EXIT.usage, message);
@@ -52,7 +53,10 @@ function create(output: Output): Command {
       ),
     )
     .action(async (place: string, options: { stateDir: string; json?: boolean }) => {
-      const backup = await onMain(({ backUp }) => backUp(placeOf(place), resolve(options.stateDir)));
+      const stateDir = resolve(options.stateDir);
+      const backup = await onMain(({ backUp }, settings) =>
+        backUp(placeOf(place), { ...settings, stateDir }),
+      );
       output.line(options.json ? json(summaryOf(backup)) : `Backup ${inWords(backup)}.`);
     });
 }
@@ -61,7 +65,7 @@ function list(output: Output): Command {
   return command('ls', 'List the backups of a place, the newest first.')
     .addHelpText('after', examples('echelon backup ls /mnt/backups'))
     .action(async (place: string, options: { json?: boolean }) => {
-      const backups = await onMain(({ backupsOf }) => backupsOf(placeOf(place)));
+      const backups = await onMain(({ backupsOf }, settings) => backupsOf(placeOf(place), settings));
       if (options.json) return output.line(json(backups.map(summaryOf)));
       const rows = backups
         .map(summaryOf)
@@ -88,8 +92,8 @@ function verify(output: Output): Command {
     .addOption(backupOption())
     .addHelpText('after', examples('echelon backup verify /mnt/backups'))
     .action(async (place: string, options: { backup?: string; json?: boolean }) => {
-      const { backup, faults } = await onMain(({ checkBackup }) =>
-        checkBackup(placeOf(place), options.backup),
+      const { backup, faults } = await onMain(({ checkBackup }, settings) =>
+        checkBackup(placeOf(place), options.backup, settings),
       );
       output.line(options.json ? json({ ...summaryOf(backup), faults }) : `Backup ${inWords(backup)}.`);
       if (faults.length === 0) return;
@@ -113,7 +117,9 @@ function prune(output: Output): Command {
     )
     .addHelpText('after', examples('echelon backup prune /mnt/backups --keep-last 14'))
     .action(async (place: string, options: { keepLast: number; json?: boolean }) => {
-      const { kept, deleted, objects } = await onMain((main) => main.prune(placeOf(place), options.keepLast));
+      const { kept, deleted, objects } = await onMain((main, settings) =>
+        main.prune(placeOf(place), options.keepLast, settings),
+      );
       if (options.json)
         return output.line(json({ kept: kept.map(summaryOf), deleted: deleted.map(summaryOf), objects }));
       output.line(
@@ -133,12 +139,12 @@ function restore(output: Output): Command {
     .addHelpText('after', examples('echelon backup restore /mnt/backups --redis-dir /data'))
     .action(async (place: string, options: RestoreOptions) => {
       const stateDir = resolve(options.stateDir);
-      const { backup, redisDir, archive } = await onMain(({ restoreBackup }) =>
-        restoreBackup(placeOf(place), {
-          name: options.backup,
-          redisDir: options.redisDir && resolve(options.redisDir),
-          stateDir,
-        }),
+      const { backup, redisDir, archive } = await onMain(({ restoreBackup }, settings) =>
+        restoreBackup(
+          placeOf(place),
+          { name: options.backup, redisDir: options.redisDir && resolve(options.redisDir) },
+          { ...settings, stateDir },
+        ),
       );
       if (options.json) return output.line(json({ ...summaryOf(backup), redisDir, archive }));
       output.line(`Backup ${inWords(backup)}, is restored to ${redisDir} and ${archive}.`);

@@ -226,17 +226,21 @@ export async function* snapshotOf(place: ListedArchive, { pieces }: Backup): Asy
 
 const pathOf = ({ owner, digest }: ObjectName): string => `${owner}/${digest}`;
 
-/** Acts on {@link AT_ONCE} items at the same time. After an error no further ones are taken. */
+/** Acts on {@link AT_ONCE} items at the same time. After an error no further ones are taken, and none is left running. */
 async function forEach<T>(
   items: AsyncIterable<T> | Iterable<T>,
   act: (item: T) => Promise<void>,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
-  for await (const item of items) {
-    const one = act(item).finally(() => running.delete(one));
-    running.add(one);
-    one.catch(() => {});
-    if (running.size >= AT_ONCE) await Promise.race(running);
+  try {
+    for await (const item of items) {
+      const one = act(item).finally(() => running.delete(one));
+      running.add(one);
+      one.catch(() => {});
+      if (running.size >= AT_ONCE) await Promise.race(running);
+    }
+    await Promise.all(running);
+  } finally {
+    await Promise.allSettled(running);
   }
-  await Promise.all(running);
 }

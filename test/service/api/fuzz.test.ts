@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { appFor, LOCAL, REPLAY } from '../../support/http-app.ts';
-import { fuzzApi } from '../../support/schemathesis.ts';
 import { running, storeFor } from '../../support/store.ts';
 
 // Random requests, generated from the OpenAPI document. Each answer is checked against that document by
-// `call`, and none may be a server error. A failure prints its seed.
+// `call`, and none may be a server error. A failure prints its seed. document-fuzz.full.test.ts runs a fuzzer for longer.
 
 const { store } = await storeFor({ after });
 const { app, call } = await appFor({ after }, { store });
@@ -130,10 +129,3 @@ function assign(target: Record<string, unknown>, [key, ...rest]: string[], put: 
   const set = rest.length > 0 ? next : put;
   Object.defineProperty(target, key!, { value: set, enumerable: true, configurable: true, writable: true });
 }
-
-// test/system/full/http/document-fuzz.test.ts sends thirty times as many.
-test('a fuzzer of the OpenAPI document finds no server error and no undocumented answer', async (t) => {
-  const { ok, cases, report } = await fuzzApi(t, { examples: 2, seed: 20260101, phases: 'fuzzing' });
-  assert.ok(ok, report);
-  t.diagnostic(`${cases} requests`);
-});

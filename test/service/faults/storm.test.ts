@@ -4,15 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isFinal } from '../../../src/core/states.ts';
 import { assertWholeStream, type Bench, startBench, until } from '../../support/dispatch.ts';
 import { type DispatcherProcess, startDispatcherProcess } from '../../support/dispatcher-processes.ts';
-
-/** A small generator of its own, so that a failure's seed gives the same storm again. */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
+import { createRandom, newSeed } from '../../support/random.ts';
 
 const EXPERIMENTS = 30;
 const STORM_MS = 3_000;
@@ -27,7 +19,7 @@ describe('a storm', () => {
   after(() => bench.stop());
 
   test('a storm of kills, freezes, hand-overs, lost answers, broken streams and cancels harms no experiment', async (t) => {
-    const seed = Number(process.env.ECHELON_SEED ?? Date.now() % 1_000_000);
+    const seed = newSeed();
     t.diagnostic(`ECHELON_SEED=${seed}`);
     const random = createRandom(seed);
     const { rayWorker, store } = bench;

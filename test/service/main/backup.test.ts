@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { loadSettings } from '../../../src/config/settings.ts';
 import type { ControllerEvent } from '../../../src/core/events.ts';
 import { newSubscriptionId } from '../../../src/core/ids.ts';
+import { backUp, backupsOf, checkBackup, prune, restoreBackup } from '../../../src/main/backup.ts';
 import { createDirectoryArchive } from '../../../src/store/archive/archive-directory.ts';
 import { guardArchive } from '../../../src/store/archive/archive-identity.ts';
 import { createStore, type Store } from '../../../src/store/store.ts';
@@ -114,10 +116,16 @@ interface Given {
   env?: Record<string, string>;
 }
 
+function environmentOf({ archive, redisUrl = '', env = {} }: Given): Record<string, string> {
+  return { HOME: archive, ECHELON_ARCHIVE_DIR: archive, REDIS_URL: redisUrl, ...env };
+}
+
+const settingsOf = (given: Given) => loadSettings(environmentOf(given));
+
 /** Starts `echelon backup …` as a process. */
-function start(t: Scope, argv: string[], { archive, redisUrl = '', env = {} }: Given): ChildProcess {
+function start(t: Scope, argv: string[], given: Given): ChildProcess {
   const child = spawn(process.execPath, ['bin/start.mjs', 'backup', ...argv], {
-    env: { PATH: process.env.PATH, HOME: archive, ECHELON_ARCHIVE_DIR: archive, REDIS_URL: redisUrl, ...env },
+    env: { PATH: process.env.PATH, ...environmentOf(given) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.after(async () => void child.kill('SIGKILL'));
@@ -126,10 +134,11 @@ function start(t: Scope, argv: string[], { archive, redisUrl = '', env = {} }: G
 
 async function echelon(t: Scope, argv: string[], given: Given): Promise<{ code: number; text: string }> {
   const child = start(t, argv, given);
+  const ended = once(child, 'close');
   const pieces = await Promise.all(
     [child.stdout!, child.stderr!].map((stream) => stream.setEncoding('utf8').toArray()),
   );
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  await ended;
   return { code: child.exitCode ?? -1, text: pieces.flat().join('') };
 }
 
@@ -139,14 +148,38 @@ async function succeeds(t: Scope, argv: string[], given: Given): Promise<string>
   return text;
 }
 
-/** Kills a process as soon as `when` holds; false if it ended before. */
-async function killed(child: ChildProcess, when: () => Promise<boolean>): Promise<boolean> {
+/** A place of backups in a bucket, and the variables that open it. */
+async function bucketFor(t: Scope) {
+  const s3 = await s3ServerFor(t);
+  const place = `s3://${S3_BUCKET}/nightly?endpoint=${s3.url}&region=${S3_KEYS.region}`;
+  const env = { ECHELON_BACKUP_ACCESS_KEY: S3_KEYS.accessKey, ECHELON_BACKUP_SECRET_KEY: S3_KEYS.secretKey };
+  const objects = (owner: RegExp) => [...s3.objects.keys()].filter((key) => owner.test(key)).length;
+  return { s3, place, env, objects };
+}
+
+type BucketPlace = Awaited<ReturnType<typeof bucketFor>>;
+
+/** Kills `echelon backup …` while it waits for the answer to its request number `count` of a kind. */
+async function killedAt(
+  t: Scope,
+  { s3 }: BucketPlace,
+  { argv, given, request, count }: { argv: string[]; given: Given; request: RegExp; count: number },
+): Promise<void> {
+  let seen = 0;
+  const reached = s3.holdFrom((one) => request.test(one) && ++seen === count);
+  const child = start(t, argv, given);
   const ended = once(child, 'exit');
-  while (child.exitCode === null && !(await when())) await pause(1);
-  const isRunning = child.exitCode === null;
+  await Promise.race([reached, ended.then(() => assert.fail(`it ended before request ${count}`))]);
   child.kill('SIGKILL');
   await ended;
-  return isRunning;
+  s3.resume();
+}
+
+/** Restores a backup on an empty machine, and starts its Redis. */
+async function restoredFor(t: Scope, place: string, env: Record<string, string> = {}) {
+  const machine = await machineFor(t);
+  await restoreBackup(place, { redisDir: machine.dir }, settingsOf({ ...machine, env }));
+  return await machine.started();
 }
 
 /** The empty machine of a restore: the folders of its archive and of its Redis, which starts after the restore. */
@@ -189,6 +222,7 @@ test('a backup that is made while experiments run, restored on an empty machine,
   isWriting = false;
   await writing;
   assert.match(await succeeds(t, ['verify', place], source), /objects of the archive/);
+  assert.equal((JSON.parse(await succeeds(t, ['ls', place, '--json'], source)) as unknown[]).length, 1);
 
   const machine = await machineFor(t);
   await succeeds(t, ['restore', place, '--redis-dir', machine.dir], machine);
@@ -206,19 +240,19 @@ test('a backup that is killed at any moment is none, and the next one is whole',
   const t = reversed(context);
   const source = await filledFor(t);
   const before = await digestsOf(source);
-  const place = await folderFor(t);
-  const given = { ...source, redisUrl: source.server.url };
-  const pieces = async () => (await names(place)).filter((name) => /[0-9a-f]{64}$/.test(name)).length;
-  let cuts = 0;
-  for (const least of [0, 1, 2, 4, 7]) {
-    const child = start(t, ['create', place], given);
-    if (least === 0) await once(child, 'spawn');
-    if (await killed(child, async () => (await pieces()) >= least)) cuts += 1;
-    const made = (await names(place)).filter((name) => /backups\/[0-9a-f]{64}$/.test(name)).length;
-    const listed = JSON.parse(await succeeds(t, ['ls', place, '--json'], source)) as unknown[];
-    assert.equal(listed.length, made);
+  const bucket = await bucketFor(t);
+  const { place, env } = bucket;
+  const given = { ...source, redisUrl: source.server.url, env };
+  const settings = settingsOf(given);
+  for (const [request, count] of [
+    [/^PUT .*backup-create/, 1],
+    [/^PUT .*backup-snapshots/, 1],
+    [/^PUT .*exp-/, 4],
+    [/^PUT .*\/backups\//, 1],
+  ] as const) {
+    await killedAt(t, bucket, { argv: ['create', place], given, request, count });
+    assert.deepEqual(await backupsOf(place, settings), [], `${request}`);
   }
-  assert.ok(cuts >= 2, `${cuts} were cut`);
   await makeProjects(source.store, 'team');
   await makeKey(source.store, { project: 'team' });
   await source.store.subscriptions.add({
@@ -229,11 +263,9 @@ test('a backup that is killed at any moment is none, and the next one is whole',
     createdBy: 'ann',
   });
   const whole = await contentsOf(source);
-  await succeeds(t, ['create', place], given);
-  await succeeds(t, ['verify', place], source);
-  const machine = await machineFor(t);
-  await succeeds(t, ['restore', place, '--redis-dir', machine.dir], machine);
-  const restored = await machine.started();
+  await backUp(place, settings);
+  assert.deepEqual((await checkBackup(place, undefined, settings)).faults, []);
+  const restored = await restoredFor(t, place, env);
   assert.deepEqual(await contentsOf(restored), whole);
   assert.deepEqual(await digestsOf(restored), before);
 });
@@ -242,50 +274,46 @@ test('a restore that is killed at any moment leaves no data that a Redis would l
   const t = reversed(context);
   const source = await filledFor(t);
   const before = await digestsOf(source);
-  const place = await folderFor(t);
-  await succeeds(t, ['create', place], { ...source, redisUrl: source.server.url });
+  const bucket = await bucketFor(t);
+  const { place, env } = bucket;
+  await backUp(place, settingsOf({ ...source, redisUrl: source.server.url, env }));
   const machine = await machineFor(t);
+  const given = { ...machine, env };
   const argv = ['restore', place, '--redis-dir', machine.dir];
-  let cuts = 0;
-  for (const least of [1, 3, 6, 9]) {
-    const child = start(t, argv, machine);
-    if (await killed(child, async () => (await names(machine.archive)).length >= least)) cuts += 1;
-    const data = await stat(join(machine.dir, 'appendonlydir')).catch(() => undefined);
-    if (data === undefined) continue;
-    await rm(join(machine.dir, 'appendonlydir'), { recursive: true });
+  for (const [request, count] of [
+    [/^GET .*\/exp-\w+\/[0-9a-f]{64}/, 3],
+    [/^GET .*backup-snapshots\/[0-9a-f]{64}/, 1],
+  ] as const) {
+    await killedAt(t, bucket, { argv, given, request, count });
+    await assert.rejects(stat(join(machine.dir, 'appendonlydir')), `${request}`);
   }
-  assert.ok(cuts >= 2, `${cuts} were cut`);
-  await succeeds(t, argv, machine);
+  await restoreBackup(place, { redisDir: machine.dir }, settingsOf(given));
   assert.deepEqual(await digestsOf(await machine.started()), before);
 });
 
 test('a backup in an S3 bucket is restored from it, and a second one copies only what is new', async (context) => {
   const t = reversed(context);
   const source = await filledFor(t);
-  const s3 = await s3ServerFor(t);
-  const place = `s3://${S3_BUCKET}/nightly?endpoint=${s3.url}&region=${S3_KEYS.region}`;
-  const env = { ECHELON_BACKUP_ACCESS_KEY: S3_KEYS.accessKey, ECHELON_BACKUP_SECRET_KEY: S3_KEYS.secretKey };
-  const given = { ...source, redisUrl: source.server.url, env };
+  const { s3, place, env } = await bucketFor(t);
+  const settings = settingsOf({ ...source, redisUrl: source.server.url, env });
   const puts = () => s3.answered.filter((one) => one.startsWith('PUT')).length;
-  await succeeds(t, ['create', place], given);
+  await backUp(place, settings);
   const first = puts();
   const before = await digestsOf(source);
-  await succeeds(t, ['create', place], given);
+  await backUp(place, settings);
   // The snapshot, the manifest and the mark of the command alone.
   assert.equal(puts() - first, 3);
-  assert.match(await succeeds(t, ['verify', place], given), /objects of the archive/);
-  await succeeds(t, ['prune', place, '--keep-last', '1'], given);
-  assert.equal((JSON.parse(await succeeds(t, ['ls', place, '--json'], given)) as unknown[]).length, 1);
-  const machine = await machineFor(t);
-  await succeeds(t, ['restore', place, '--redis-dir', machine.dir], { ...machine, env });
-  assert.deepEqual(await digestsOf(await machine.started()), before);
+  assert.deepEqual((await checkBackup(place, undefined, settings)).faults, []);
+  await prune(place, 1, settings);
+  assert.equal((await backupsOf(place, settings)).length, 1);
+  assert.deepEqual(await digestsOf(await restoredFor(t, place, env)), before);
 });
 
 test('a damaged object is found by verify, and a restore of it leaves no data for Redis', async (context) => {
   const t = reversed(context);
   const source = await filledFor(t);
   const place = await folderFor(t);
-  await succeeds(t, ['create', place], { ...source, redisUrl: source.server.url });
+  await backUp(place, settingsOf({ ...source, redisUrl: source.server.url }));
   const victim = (await names(place)).find((name) => /exp-\w+\/[0-9a-f]{64}$/.test(name))!;
   const bytes = await readFile(join(place, victim));
   await writeFile(join(place, victim), Buffer.concat([bytes.subarray(1), Buffer.from('x')]));
@@ -293,9 +321,7 @@ test('a damaged object is found by verify, and a restore of it leaves no data fo
   assert.equal(found.code, 1);
   assert.match(found.text, new RegExp(victim.split('/').slice(-2).join('/')));
   const machine = await machineFor(t);
-  const { code, text } = await echelon(t, ['restore', place, '--redis-dir', machine.dir], machine);
-  assert.equal(code, 1, text);
-  assert.match(text, /is damaged/);
+  await assert.rejects(restoreBackup(place, { redisDir: machine.dir }, settingsOf(machine)), /is damaged/);
   await assert.rejects(stat(join(machine.dir, 'appendonlydir')));
 });
 
@@ -304,17 +330,15 @@ test('a restore is refused over a running installation, over data of a Redis, an
   const source = await filledFor(t);
   const place = await folderFor(t);
   const given = { ...source, redisUrl: source.server.url };
-  await succeeds(t, ['create', place], given);
+  await backUp(place, settingsOf(given));
   const empty = await folderFor(t);
   const before = await digestsOf(source);
-  const running = await echelon(t, ['restore', place, '--redis-dir', empty], given);
-  assert.match(running.text, /The Redis of the settings answers and holds installation/);
-  const over = await echelon(t, ['restore', place, '--redis-dir', source.server.dir], source);
-  assert.match(over.text, /has the data of a Redis/);
   const other = await installationFor(t, await redisFor(t), await folderFor(t));
-  const foreign = await echelon(t, ['restore', place, '--redis-dir', empty], { archive: other.archive });
-  assert.match(foreign.text, /belongs to installation/);
-  assert.deepEqual([running.code, over.code, foreign.code], [1, 1, 1]);
+  const refused = async (redisDir: string, machine: Given, message: RegExp) =>
+    assert.rejects(restoreBackup(place, { redisDir }, settingsOf(machine)), message);
+  await refused(empty, given, /The Redis of the settings answers and holds installation/);
+  await refused(source.server.dir, { archive: source.archive }, /has the data of a Redis/);
+  await refused(empty, { archive: other.archive }, /belongs to installation/);
   assert.deepEqual(await readdir(empty), []);
   assert.deepEqual(await digestsOf(source), before);
 });
@@ -336,31 +360,29 @@ test('nothing is deleted from the archive while a backup runs', async (context) 
   assert.equal(await store.retention.expire('batches', kept), 'expired');
 });
 
-/** A place with backups of one installation, whose experiments come and go in between. */
-async function placeWith(t: Scope, count: number) {
+/** Backups of one installation, whose experiments come and go in between. */
+async function backupsFor(t: Scope, place: string, { count, env }: { count: number; env?: Given['env'] }) {
   const source = await filledFor(t);
-  const place = await folderFor(t);
-  const given = { ...source, redisUrl: source.server.url };
+  const given = { ...source, redisUrl: source.server.url, ...(env && { env }) };
+  const settings = settingsOf(given);
   const gone = await finished(source.store, 0);
-  await succeeds(t, ['create', place], given);
+  await backUp(place, settings);
   assert.equal(await source.store.experiments.delete(gone), 'deleted');
   // The pause of the backup lasts a little longer than the command.
   await source.redis.del('{echelon}:backup');
   assert.equal(await source.store.retention.collectGarbage(10), 1);
   for (let at = 1; at < count; at++) {
     await finished(source.store, 10 + at);
-    await succeeds(t, ['create', place], given);
+    await backUp(place, settings);
   }
-  const listed = async () =>
-    (JSON.parse(await succeeds(t, ['ls', place, '--json'], given)) as { name: string }[]).map(
-      ({ name }) => name,
-    );
-  return { source, place, given, gone, listed };
+  const listed = async () => (await backupsOf(place, settings)).map(({ name }) => name);
+  return { source, given, settings, gone, listed };
 }
 
 test('a prune deletes old backups with what only they name, and the rest is restored with the same digests', async (context) => {
   const t = reversed(context);
-  const { source, place, given, gone, listed } = await placeWith(t, 3);
+  const place = await folderFor(t);
+  const { source, given, settings, gone, listed } = await backupsFor(t, place, { count: 3 });
   const before = await listed();
   const ofGone = async () => (await names(place)).filter((name) => name.includes(gone)).length;
   assert.ok((await ofGone()) > 0);
@@ -368,46 +390,39 @@ test('a prune deletes old backups with what only they name, and the rest is rest
   assert.match(said, /^Deleted 1 backup with \d+ objects; 2 backups remain\.$/m);
   assert.deepEqual(await listed(), before.slice(0, 2));
   assert.equal(await ofGone(), 0);
-  for (const name of before.slice(0, 2)) await succeeds(t, ['verify', place, '--backup', name], given);
-  const machine = await machineFor(t);
-  await succeeds(t, ['restore', place, '--redis-dir', machine.dir], machine);
-  assert.deepEqual(await digestsOf(await machine.started()), await digestsOf(source));
+  for (const name of before.slice(0, 2))
+    assert.deepEqual((await checkBackup(place, name, settings)).faults, []);
+  assert.deepEqual(await digestsOf(await restoredFor(t, place)), await digestsOf(source));
 });
 
 test('a prune that is killed at any moment leaves whole backups, and can be repeated', async (context) => {
   const t = reversed(context);
-  const { place, given, listed } = await placeWith(t, 3);
-  const cut = start(t, ['prune', place, '--keep-last', '1'], given);
-  const manifests = async () => (await names(place)).filter((name) => /backups\/[0-9a-f]{64}$/.test(name));
-  await killed(cut, async () => (await manifests()).length < 3);
-  for (const name of await listed()) await succeeds(t, ['verify', place, '--backup', name], given);
-  // A killed command blocks others for a while: its mark is made old.
-  for (const mark of (await names(place)).filter((name) => /backup-prune-\w+\/[0-9a-f]{64}$/.test(name))) {
-    const refused = await echelon(t, ['create', place], given);
-    assert.match(refused.text, /was alive in this place/);
-    const old = Buffer.from(String(Date.now() - 11 * 60_000));
-    await rm(join(place, mark));
-    await writeFile(join(place, mark, '..', createHash('sha256').update(old).digest('hex')), old);
-  }
-  await succeeds(t, ['prune', place, '--keep-last', '1'], given);
+  const bucket = await bucketFor(t);
+  const { s3, place, env, objects } = bucket;
+  const { given, settings, listed } = await backupsFor(t, place, { count: 3, env });
+  const argv = ['prune', place, '--keep-last', '1'];
+  await killedAt(t, bucket, { argv, given, request: /^DELETE .*\/exp-/, count: 1 });
   assert.equal((await listed()).length, 1);
-  assert.deepEqual(
-    (await names(place)).filter((name) => /backup-(prune|create)/.test(name)),
-    [],
-  );
-  await succeeds(t, ['create', place], given);
+  for (const name of await listed()) assert.deepEqual((await checkBackup(place, name, settings)).faults, []);
+  // A killed command blocks others for a while: its mark is made old.
+  await assert.rejects(backUp(place, settings), /was alive in this place/);
+  const mark = [...s3.objects.keys()].find((key) => /backup-prune-/.test(key))!;
+  const old = Buffer.from(String(Date.now() - 11 * 60_000));
+  s3.objects.delete(mark);
+  s3.objects.set(join(mark, '..', createHash('sha256').update(old).digest('hex')), old);
+  await prune(place, 1, settings);
+  assert.equal((await listed()).length, 1);
+  assert.equal(objects(/backup-(prune|create)/), 0);
+  await backUp(place, settings);
 });
 
 test('a prune deletes nothing if no backup that stays is whole, while a backup is made, and in an archive', async (context) => {
   const t = reversed(context);
-  const { source, place, given, listed } = await placeWith(t, 2);
+  const place = await folderFor(t);
+  const { source, settings, listed } = await backupsFor(t, place, { count: 2 });
   const [newest] = await listed();
   const files = (await names(place)).sort();
-  const refused = async (of: string, message: RegExp) => {
-    const { code, text } = await echelon(t, ['prune', of, '--keep-last', '1'], given);
-    assert.equal(code, 1, text);
-    assert.match(text, message);
-  };
+  const refused = (of: string, message: RegExp) => assert.rejects(prune(of, 1, settings), message);
   await refused(source.archive, /is the archive of installation/);
   const running = createDirectoryArchive(place);
   const mark = Buffer.from(String(Date.now()));

@@ -8,6 +8,7 @@ import type { Lease } from '../../../src/store/attempts/types.ts';
 import { createKeys } from '../../../src/store/redis/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { claim as claimOn } from '../../support/claim.ts';
+import { newSeed } from '../../support/random.ts';
 import { redisFor } from '../../support/redis.ts';
 import { storeFor, submitInput } from '../../support/store.ts';
 
@@ -35,8 +36,8 @@ test('claims, cancels, takeovers and ends race to legal outcomes only', async (t
   const clients = [await storeFor(t, { server }), await storeFor(t, { server })];
   const stores = clients.map((client) => client.store);
   const redis = clients[0]!.redis;
-  const seed = Number(process.env.ECHELON_TEST_SEED ?? Date.now() % 1e9);
-  t.diagnostic(`seed ${seed}`);
+  const seed = newSeed();
+  t.diagnostic(`ECHELON_SEED=${seed}`);
   const random = mulberry32(seed);
   const ids: string[] = [];
   const leases: Lease[] = [];

@@ -238,10 +238,10 @@ test('an experiment that is queued for too long causes one message, and one that
   );
 });
 
-test('deleted entries of a feed and a full outbox are stated as a gap', async (t) => {
+test('deleted entries of a feed are stated as a gap before the next message', async (t) => {
   const { store, redis } = await sending(t);
-  const receiver = await receiverFor(t, ({ body }) => (body.type === 'gap' ? 200 : 200));
-  const id = await subscribe(store, hook(receiver.url));
+  const receiver = await receiverFor(t);
+  await subscribe(store, hook(receiver.url));
   await redis.hincrby('{echelon}:feeds', 'p:default', 7);
   await submitTo(store);
   await until(() => receiver.received.length === 2, 'both arrive');
@@ -252,12 +252,28 @@ test('deleted entries of a feed and a full outbox are stated as a gap', async (t
       ['state', null],
     ],
   );
-  await receiver.stop();
+});
+
+// No process sends here: each delivery would make room in the outbox.
+test('a full outbox counts the messages that it drops, and states them as a gap once it has room', async (t) => {
+  const { store } = await storeFor(t);
+  const id = await subscribe(store, hook('https://example.com/'));
   const message = { id: 'm', type: 'test', at: 1, data: {} };
   const messages = Array.from({ length: 5_005 }, () => ({ subscription: id, message, everyMs: 0 }));
   await store.subscriptions.advance({ project: 'default', read: null, messages, waits: [] });
   const { pending, dropped } = await store.subscriptions.deliveries(id);
   assert.deepEqual([pending, dropped], [5_000, 5]);
+  const deliver = async (most: number) => {
+    const delivery = await store.subscriptions.begin(id, most);
+    await store.subscriptions.end(delivery!, { outcome: 'delivered', waitMs: 0, reason: null });
+    return delivery!.messages.map(({ type, data }) => [type, data.dropped ?? null]);
+  };
+  await deliver(4_999);
+  assert.deepEqual(await deliver(10), [
+    ['test', null],
+    ['gap', 5],
+  ]);
+  assert.equal((await store.subscriptions.deliveries(id)).dropped, 0);
 });
 
 test('a silent cluster is recorded once for each silence', async (t) => {
@@ -322,6 +338,7 @@ test('e-mails have all messages of their time, and a repetition has the same id'
   const id = await subscribe(store, { events: ['state'], target: { kind: 'email', to: ['ml@example.com'] } });
   const first = await submitTo(store);
   await until(() => mails.length === 2, 'the first e-mail arrives at the second attempt');
+  await until(async () => (await store.subscriptions.deliveries(id)).pending === 0, 'its delivery has ended');
   const idOf = (mail: string) => /^Message-ID: (.*)$/im.exec(mail)?.[1];
   assert.equal(idOf(mails[0]!), idOf(mails[1]!));
   assert.match(mails[1]!, /^Subject: \[default\] test \(exp-/m);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fuzzApi } from '../../../support/schemathesis.ts';
+import { fuzzApi } from '../../support/schemathesis.ts';
 
 test('over 10,000 requests, a fuzzer that reads the document finds nothing', async (t) => {
   const { ok, cases, report } = await fuzzApi(t, {
