@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from conftest import PACKAGE_ROOT, Client, OneNode, until
+from conftest import PACKAGE_ROOT, Client, until
+from ray_nodes import OneNode
 
 from echelon_rayworker import processes, recovery
 from echelon_rayworker.gen import rayworker_pb2 as pb

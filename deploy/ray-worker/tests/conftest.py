@@ -1,28 +1,31 @@
-"""Fixtures: a ray-worker without Ray, a client of it, and a Ray of one node."""
+"""Fixtures: a ray-worker without Ray, and a client of it."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterator
 
 import grpc
+import leaks
 import pytest
+from ray_nodes import cluster, one_node  # noqa: F401 - fixtures
 
 from echelon_rayworker import processes
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
 PACKAGE_ROOT = Path(__file__).parent.parent
 DRIVERS = Path(__file__).parent / "drivers"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    leaks.guard(config)
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0) -> object:
@@ -40,36 +43,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-@dataclass(frozen=True)
-class OneNode:
-    """A Ray of 32 CPUs and 8 GPUs, all of them logical. `session`: that of all its processes, and of no other.
-    `directory`: everything that Ray writes."""
-
-    address: str
-    session: int
-    directory: Path
-
-
-@pytest.fixture(scope="session")
-def one_node() -> Iterator[OneNode]:
-    """For tests that `ray_namespace` runs."""
-    temporary = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # short: Ray puts sockets below it
-    port = free_port()
-    head = subprocess.Popen(
-        [str(Path(sys.executable).parent / "ray"), "start", "--head", "--block", f"--port={port}",
-         "--node-ip-address=127.0.0.1", "--num-cpus=32", "--num-gpus=8", "--include-dashboard=false",
-         f"--temp-dir={temporary}", "--object-store-memory=100000000", f"--ray-client-server-port={free_port()}"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True, cwd=PACKAGE_ROOT,
-    )  # fmt: skip
-    try:
-        assert any("runtime started" in line for line in head.stdout)
-        yield OneNode(f"127.0.0.1:{port}", head.pid, Path(temporary))
-    finally:
-        processes.end_all(lambda: processes.members_of_session(head.pid), term_seconds=0)
-        head.wait()
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 class Client:
