@@ -13,7 +13,7 @@ from typing import Iterator
 
 import pytest
 from conftest import until
-from ray_nodes import RAY
+from ray_nodes import RAY, wait_for_start
 
 import ray
 from echelon_rayworker import processes
@@ -59,13 +59,13 @@ def cluster() -> Iterator[None]:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True,
     )  # fmt: skip
     try:
-        assert any("runtime started" in line for line in head.stdout)
+        wait_for_start(head)
         ray.init(address=ADDRESS, log_to_driver=False, logging_level="error")
         yield
     finally:
         ray.shutdown()
         processes.end_all(lambda: processes.members_of_session(head.pid), term_seconds=0)
-        head.wait()
+        head.communicate()
         shutil.rmtree(directory, ignore_errors=True)
 
 

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Iterator
 
@@ -273,19 +272,20 @@ def test_a_command_that_starts_once_reserves_nothing_and_its_processes_end_with_
 
 
 def test_a_command_runs_in_its_runtime_environment_and_fails_with_rays_text_without_it(cluster: RayNodes, tmp_path: Path) -> None:
-    modules = tmp_path / "modules.zip"
+    """With fields that Ray sets up at once. Packages of pip: test_runtime_pip_ray_full.py."""
+    interpreter = tmp_path / "interpreter"
+    interpreter.write_text(f'#!/bin/sh\nPROBE=there exec {sys.executable} "$@"\n')
+    interpreter.chmod(0o755)
 
-    def run(place: str) -> tuple[int, str]:
+    def run(place: str, field: str) -> tuple[int, str]:
         nodes = [AllocatedNode(cluster.nodes[1].id, 1, 1)]
-        program = "import echelon_probe, google.protobuf, ray; print('probe is', echelon_probe.IS)"
-        one = Command(tmp_path / place, nodes, f'runtimeEnv={{"py_modules": ["file://{modules}"]}}', program=program)
+        program = "import google.protobuf, os, ray; print('probe is', os.environ['PROBE'])"
+        one = Command(tmp_path / place, nodes, f"runtimeEnv={{{field}}}", program=program)
         return one.process.wait(timeout=PATIENCE), one.log()
 
-    code, log = run("without")
-    assert code == 2 and "error: Ray could not set up the runtimeEnv" in log and modules.name in log, log
-    with zipfile.ZipFile(modules, "w") as file:
-        file.writestr("modules/echelon_probe.py", "IS = 'there'")
-    code, log = run("with")
+    code, log = run("without", f'"py_modules": ["file://{tmp_path}/none.zip"]')
+    assert code == 2 and "error: Ray could not set up the runtimeEnv" in log and "none.zip" in log, log
+    code, log = run("with", f'"py_executable": "{interpreter}"')
     assert code == 0 and "probe is there" in log, log
 
 

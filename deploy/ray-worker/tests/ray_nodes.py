@@ -41,7 +41,7 @@ def one_node() -> Iterator[OneNode]:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True,
     )  # fmt: skip
     try:
-        _wait_for_start(head)
+        wait_for_start(head)
         yield OneNode(f"127.0.0.1:{ONE_NODE_PORT}", head.pid, Path(temporary))
     finally:
         processes.end_all(lambda: processes.members_of_session(head.pid), term_seconds=0)
@@ -93,7 +93,7 @@ class RayNodes:
         )  # fmt: skip
         self._started.append(process)
         # Nodes that start together on one machine take each other's places.
-        _wait_for_start(process)
+        wait_for_start(process)
         return process
 
     def kill(self, node: RayNode) -> None:
@@ -112,7 +112,8 @@ class RayNodes:
         shutil.rmtree(self._directory, ignore_errors=True)
 
 
-def _wait_for_start(process: subprocess.Popen) -> None:
+def wait_for_start(process: subprocess.Popen) -> None:
+    """Returns once the Ray of a process has started."""
     said = []
     for line in process.stdout:
         said.append(line)
