@@ -35,15 +35,13 @@ const { values } = parseArgs({
   options: { sources: { type: 'string' }, keep: { type: 'boolean', default: false } },
 });
 function makeDumps(): void {
-  const python = join(CACHE, 'newest', 'bin', 'python');
-  if (!existsSync(python))
-    run(process.env.ECHELON_PYTHON ?? 'python3', ['-m', 'venv', join(CACHE, 'newest')]);
-  const pip = (...args: string[]) => run(python, ['-m', 'pip', 'install', '-q', ...args]);
-  pip('-r', 'scripts/golden/trl.txt', 'requests', 'httpx');
+  const environment = ['scripts/test/trainer-environments.sh', 'trl'];
+  const python = execFileSync('bash', environment, { encoding: 'utf8' }).trim();
   train(python, NEWEST);
   for (const [version, packages] of Object.entries(OLDER)) {
     const folder = join(CACHE, `trl-${version}`);
-    if (!existsSync(folder)) pip('--no-deps', '--target', folder, ...packages);
+    if (!existsSync(folder))
+      run('.venv/bin/python', ['-m', 'pip', 'install', '-q', '--no-deps', '--target', folder, ...packages]);
     train(python, version, folder);
   }
   if (values.sources === undefined)

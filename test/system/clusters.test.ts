@@ -241,7 +241,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     });
 
     const needsPyarrow = {
-      skip: hasPyarrow() ? false : 'pyarrow is not installed: deploy/ray-worker/requirements-verl-agent.txt',
+      skip: hasPyarrow() ? false : 'pyarrow is not installed: test/requirements.txt',
     };
     /** The trainings of 2, 2 and 4 GPUs, and the node that is allocated to each at first. */
     let ids: [string, string, string];

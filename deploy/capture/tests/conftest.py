@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,17 @@ import pytest
 import echelon_capture
 
 ROOT = Path(__file__).parents[3]
+sys.path.append(str(ROOT / "deploy" / "ray-worker" / "tests"))
+import leaks  # noqa: E402
+
 VARIABLES = (
     "ECHELON_SPOOL", "ECHELON_CAPTURE_DIR", "ECHELON_CAPTURE_RANKS", "ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_URL",
     "ECHELON_TOKEN", "ECHELON_RUN_NAME", "RANK",
 )  # fmt: skip
+
+
+def pytest_configure(config):
+    leaks.guard(config)
 
 
 @pytest.fixture

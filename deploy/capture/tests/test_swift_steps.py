@@ -1,4 +1,5 @@
-"""Captured optimizer steps of ms-swift: its own loss of GRPOTrainer on the CPU, if it is installed.
+# needs: swift
+"""Captured optimizer steps of ms-swift: its own loss of GRPOTrainer on the CPU.
 
 The trainer is made without its start, which needs a model of its hub, and the test does what the loop of transformers' Trainer does:
 it divides the loss by the accumulation steps, updates the weights and calls the callbacks.
@@ -12,7 +13,7 @@ import pytest
 
 import echelon_capture
 from echelon_capture import swift_steps
-from test_steps import identified, verified
+from steps_support import identified, verified
 
 ROWS, PROMPT, WIDTH, WINDOW, STEPS = 4, 3, 7, 3, 4
 SETTINGS = dict(

@@ -1,3 +1,4 @@
+# needs: torch
 """The hook for verl, with a module that has the names and signatures of verl's trainer."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Captured optimizer steps of verl-agent's own actor on the CPU, if VERL_AGENT_HOME is a checkout of it with its packages."""
+# needs: verl-agent
+"""Captured optimizer steps of verl-agent's own actor on the CPU. VERL_AGENT_HOME: a checkout of it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import pytest
 
 import echelon_capture
 from echelon_capture import verl_agent_steps
-from test_steps import identified, verified
+from steps_support import identified, verified
 
 HOME = os.environ.get("VERL_AGENT_HOME", "")
 STANDINS = Path(__file__).parents[3] / "scripts" / "verl-agent-on-cpu"

@@ -1,4 +1,5 @@
-"""Captured optimizer steps of verl's own engine on the CPU, if verl is installed: its forward and backward passes, losses and updates,
+# needs: verl
+"""Captured optimizer steps of verl's own engine on the CPU: its forward and backward passes, losses and updates,
 without the sharding of FSDP."""
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import pytest
 
 import echelon_capture
 from echelon_capture import verl_steps
-from test_steps import identified, verified
+from steps_support import identified, verified
 
 RUNS = {
     "token mean": {},

@@ -1,4 +1,5 @@
-"""The hook for the trainer of verl's `trainer.use_v1`, with verl's own functions; skipped where verl is not installed."""
+# needs: verl
+"""The hook for the trainer of verl's `trainer.use_v1`, with verl's own functions."""
 
 from __future__ import annotations
 

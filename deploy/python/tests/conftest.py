@@ -4,10 +4,28 @@ from __future__ import annotations
 
 import math
 import random
+import sys
+from pathlib import Path
 
 import pytest
 
+from echelon_verify.verifier import shared
+
+sys.path.append(str(Path(__file__).parents[2] / "ray-worker" / "tests"))
+import leaks  # noqa: E402
+
 EPSILON = 1e-4
+
+
+def pytest_configure(config):
+    leaks.guard(config)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def verifier():
+    """The verifier's process starts with the first request, and lives until this process ends."""
+    yield
+    shared.close()
 
 
 def right_batch(groups: int = 4, size: int = 4, seed: int = 1, degrees: int = 1) -> dict:

@@ -47,7 +47,7 @@ def test_after_the_failures(advantage_check):
 
 def run(folder: Path, *options: str) -> tuple[int, str]:
     installed = any(one.name == "echelon" for one in entry_points(group="pytest11"))
-    plugin = [] if installed else ["-p", "echelon_verify.pytest_plugin"]
+    plugin = [] if installed else ["--disable-plugin-autoload", "-p", "echelon_verify.pytest_plugin"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), *plugin, *options, str(folder)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=170, env=environment, cwd=folder)

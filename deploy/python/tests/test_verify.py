@@ -144,10 +144,3 @@ def test_a_batch_that_takes_too_long_is_given_up_and_the_next_is_verified(batch)
         echelon_verify.verify(**large, timeout=0.05)
     assert (failure.value.code, shared.pid) == ("timeout", None)
     assert echelon_verify.verify(**batch).ok
-
-
-def test_a_data_frame_has_one_line_per_row(faulty):
-    pytest.importorskip("pandas")
-    table = echelon_verify.verify(**faulty).to_pandas()
-    assert list(table["outcome"]).count("wrong") == 1 and table["outcome"][5] == "wrong"
-    assert table["group"][15] == "prompt 3"

@@ -1,4 +1,5 @@
-"""Tests of requests to Ray's autoscalers, started by test_autoscale_ray.py for each of the two."""
+"""Tests of requests to Ray's autoscalers, started by test_autoscale_ray.py and test_autoscale_ray_full.py. Nodes are processes of
+this machine; each test has as few as tell an answer from another one."""
 
 from __future__ import annotations
 
@@ -6,13 +7,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Iterator
 
 import pytest
 from conftest import until
+from ray_nodes import RAY, wait_for_start
 
 import ray
 from echelon_rayworker import processes
@@ -28,7 +29,7 @@ GPU_NODE = {"resources": {"CPU": 2, "GPU": 4, "object_store_memory": 80_000_000}
 LABELLED_NODE = {**GPU_NODE, "labels": LABELS, "max_workers": 2}
 HEAD = {"resources": {"CPU": 0}, "node_config": {}, "max_workers": 0}
 CONFIG = {
-    "cluster_name": "fake", "max_workers": 3, "idle_timeout_minutes": 0.1, "upscaling_speed": 10.0,
+    "cluster_name": "fake", "max_workers": 3, "idle_timeout_minutes": 0.02, "upscaling_speed": 10.0,
     # By its name, the second autoscaler looks for an example of this provider, which Ray's wheels lack.
     "provider": {
         "type": "external", "module": "ray.autoscaler._private.fake_multi_node.node_provider.FakeMultiNodeProvider",
@@ -52,19 +53,19 @@ def cluster() -> Iterator[None]:
     config = Path(directory, "autoscaler.json")
     config.write_text(json.dumps(CONFIG))
     head = subprocess.Popen(
-        [str(Path(sys.executable).parent / "ray"), "start", "--block", "--head", "--node-ip-address=127.0.0.1", "--port=6391",
-         "--num-cpus=0", "--num-gpus=0", "--object-store-memory=80000000", "--include-dashboard=false", f"--temp-dir={directory}",
+        [*RAY, "start", "--block", "--head", "--node-ip-address=127.0.0.1", "--port=6391", "--num-cpus=0",
+         "--num-gpus=0", "--object-store-memory=80000000", "--include-dashboard=false", "--include-log-monitor=false", f"--temp-dir={directory}",
          "--disable-usage-stats", f"--autoscaling-config={config}"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True,
     )  # fmt: skip
     try:
-        assert any("runtime started" in line for line in head.stdout)
+        wait_for_start(head)
         ray.init(address=ADDRESS, log_to_driver=False, logging_level="error")
         yield
     finally:
         ray.shutdown()
         processes.end_all(lambda: processes.members_of_session(head.pid), term_seconds=0)
-        head.wait()
+        head.communicate()
         shutil.rmtree(directory, ignore_errors=True)
 
 
@@ -78,8 +79,8 @@ def gpu_nodes(labels: dict[str, str] = {}) -> int:
 def test_nodes_come_for_a_gang_stay_while_they_are_asked_for_and_are_released_afterwards(cluster: None) -> None:
     autoscaler = Autoscaler(ask_ray)
     assert gpu_nodes() == 0
-    autoscaler.request([pb.Bundle(gpus=4, cpus=2, count=3)])
-    assert until(lambda: gpu_nodes() == 3, PATIENCE)
+    autoscaler.request([pb.Bundle(gpus=4, cpus=2, count=2)])
+    assert until(lambda: gpu_nodes() == 2, PATIENCE)
     autoscaler.request([pb.Bundle(gpus=4, cpus=2, count=1)])
     assert until(lambda: gpu_nodes() == 1, PATIENCE)
     autoscaler.request([])
@@ -90,8 +91,8 @@ if IS_SECOND:  # the first autoscaler knows no labels of a request
 
     def test_nodes_come_with_the_labels_that_are_asked_for_and_no_others(cluster: None) -> None:
         autoscaler = Autoscaler(ask_ray)
-        autoscaler.request([pb.Bundle(gpus=4, cpus=2, count=2, labels=LABELS)])
-        assert until(lambda: gpu_nodes(LABELS) == 2, PATIENCE)
-        assert gpu_nodes() == 2
+        autoscaler.request([pb.Bundle(gpus=4, cpus=2, count=1, labels=LABELS)])
+        assert until(lambda: gpu_nodes(LABELS) == 1, PATIENCE)
+        assert gpu_nodes() == 1
         autoscaler.request([])
         assert until(lambda: gpu_nodes() == 0, PATIENCE)

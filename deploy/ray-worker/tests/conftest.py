@@ -1,28 +1,35 @@
-"""Fixtures: a ray-worker without Ray, a client of it, and a Ray of one node."""
+"""Fixtures: a ray-worker without Ray, and a client of it.
+
+The tests of a module share a ray-worker, each with experiments of its own. A test that ends it, or looks at all of its state, has one of
+its own: `@pytest.mark.own_server`."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterator
 
 import grpc
+import leaks
 import pytest
+from ray_nodes import cluster, one_node  # noqa: F401 - fixtures
 
 from echelon_rayworker import processes
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
 PACKAGE_ROOT = Path(__file__).parent.parent
 DRIVERS = Path(__file__).parent / "drivers"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    leaks.guard(config)
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0) -> object:
@@ -42,40 +49,13 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-@dataclass(frozen=True)
-class OneNode:
-    """A Ray of 32 CPUs and 8 GPUs, all of them logical. `session`: that of all its processes, and of no other.
-    `directory`: everything that Ray writes."""
-
-    address: str
-    session: int
-    directory: Path
-
-
-@pytest.fixture(scope="session")
-def one_node() -> Iterator[OneNode]:
-    """For tests that `ray_namespace` runs."""
-    temporary = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # short: Ray puts sockets below it
-    port = free_port()
-    head = subprocess.Popen(
-        [str(Path(sys.executable).parent / "ray"), "start", "--head", "--block", f"--port={port}",
-         "--node-ip-address=127.0.0.1", "--num-cpus=32", "--num-gpus=8", "--include-dashboard=false",
-         f"--temp-dir={temporary}", "--object-store-memory=100000000", f"--ray-client-server-port={free_port()}"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True, cwd=PACKAGE_ROOT,
-    )  # fmt: skip
-    try:
-        assert any("runtime started" in line for line in head.stdout)
-        yield OneNode(f"127.0.0.1:{port}", head.pid, Path(temporary))
-    finally:
-        processes.end_all(lambda: processes.members_of_session(head.pid), term_seconds=0)
-        head.wait()
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
 class Client:
-    """Calls a ray-worker as the dispatcher does."""
+    """Calls a ray-worker as the dispatcher does. `suffix`: of the names of its experiments, which the caller neither gives nor sees."""
 
-    def __init__(self, address: str, token: str, credentials: grpc.ChannelCredentials | None = None) -> None:
+    def __init__(
+        self, address: str, token: str, credentials: grpc.ChannelCredentials | None = None, suffix: str = ""
+    ) -> None:
+        self.suffix = suffix
         # Its own connection: a shared one may be to a server that has been killed since.
         options = [("grpc.max_receive_message_length", 4 << 20), ("grpc.use_local_subchannel_pool", 1)]
         self.channel = (
@@ -100,19 +80,25 @@ class Client:
         plan.setdefault("module", "scripted_driver")
         environment = {"PYTHONPATH": str(DRIVERS), **plan.pop("environment", {})}
         launch_plan = pb.LaunchPlan(arguments=arguments, environment=environment, **plan)
-        request = pb.LaunchRequest(experiment=experiment, attempt=attempt, plan=launch_plan)
+        request = pb.LaunchRequest(experiment=experiment + self.suffix, attempt=attempt, plan=launch_plan)
         return self.call("Launch", request, pb.LaunchResponse)
 
     def stop(self, experiment: str = "exp", attempt: int = 1, grace: int = 0, reason: str = "test") -> pb.StopResponse:
-        request = pb.StopRequest(experiment=experiment, attempt=attempt, grace_period_ms=grace, reason=reason)
+        request = pb.StopRequest(
+            experiment=experiment + self.suffix, attempt=attempt, grace_period_ms=grace, reason=reason
+        )
         return self.call("Stop", request, pb.StopResponse)
 
     def forget(self, experiment: str = "exp", attempt: int = 1) -> int:
-        request = pb.ForgetRequest(experiment=experiment, attempt=attempt)
+        request = pb.ForgetRequest(experiment=experiment + self.suffix, attempt=attempt)
         return self.call("Forget", request, pb.ForgetResponse).forgotten
 
     def list(self, experiment: str = "") -> list[pb.AttemptStatus]:
-        return list(self.call("List", pb.ListRequest(experiment=experiment), pb.ListResponse).attempts)
+        request = pb.ListRequest(experiment=experiment and experiment + self.suffix)
+        found = [one for one in self.call("List", request, pb.ListResponse).attempts if one.experiment.endswith(self.suffix)]
+        for one in found:
+            one.experiment = one.experiment.removesuffix(self.suffix)
+        return found
 
     def attach(self, experiment: str = "exp", attempt: int = 1, after: int = 0, timeout: float = 60.0):
         stub = self.channel.unary_stream(
@@ -120,7 +106,7 @@ class Client:
             request_serializer=pb.AttachRequest.SerializeToString,
             response_deserializer=pb.AttemptEvent.FromString,
         )
-        request = pb.AttachRequest(experiment=experiment, attempt=attempt, after=after)
+        request = pb.AttachRequest(experiment=experiment + self.suffix, attempt=attempt, after=after)
         return stub(request, metadata=self.metadata, timeout=timeout)
 
     def events(self, experiment: str = "exp", attempt: int = 1, after: int = 0) -> list[pb.AttemptEvent]:
@@ -131,8 +117,9 @@ class Client:
 
 
 class Server:
-    """A ray-worker process on a state directory; can be killed and started again."""
+    """A ray-worker process on a state directory; can be killed and started again. `suffix`: see Client."""
 
+    suffix = ""
     # Put before the command.
     wrapper: tuple[str, ...] | list[str] = ()
 
@@ -153,18 +140,18 @@ class Server:
         self.token = (self.state_dir / "token").read_text() if (self.state_dir / "token").exists() else ""
 
     def client(self) -> Client:
-        return Client(self.endpoint["address"], self.token)
+        return Client(self.endpoint["address"], self.token, suffix=self.suffix)
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        self.process.communicate()
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=20)
+        self.process.communicate(timeout=20)
 
     def attempt_dir(self, experiment: str = "exp", attempt: int = 1) -> Path:
-        return self.state_dir / "experiments" / experiment / "attempts" / str(attempt)
+        return self.state_dir / "experiments" / f"{experiment}{self.suffix}" / "attempts" / str(attempt)
 
     def identity(self, experiment: str = "exp", attempt: int = 1) -> dict:
         return json.loads((self.attempt_dir(experiment, attempt) / "supervisor.json").read_text())
@@ -175,11 +162,29 @@ class Server:
         return processes.marked_by_environment(f"ECHELON_SPOOL={spool}".encode())
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path / "state")
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def module_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The ray-worker that the tests of a module share."""
+    server = Server(tmp_path_factory.mktemp("ray-worker") / "state")
     yield server
-    end_everything(server)
+    server.stop()
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    """A ray-worker without another test's experiments."""
+    if request.node.get_closest_marker("own_server"):
+        server = Server(tmp_path / "state")
+        yield server
+        end_everything(server)
+    else:
+        server = request.getfixturevalue("module_server")
+        server.suffix = f"-{next(_NUMBERS)}"
+        yield server
+        end_attempts(server)
 
 
 @pytest.fixture
@@ -190,16 +195,22 @@ def client(server: Server) -> Iterator[Client]:
 
 
 def end_everything(server: Server) -> None:
-    """Stops the server; then no process of any attempt may be left, and the test fails if one is."""
+    """Stops the attempts and the server. See end_attempts."""
+    end_attempts(server)
+    if server.process.poll() is None:
+        server.stop()
+
+
+def end_attempts(server: Server) -> None:
+    """Stops the attempts; then no process of any attempt may be left, and the test fails if one is."""
     if server.process.poll() is None:
         client = server.client()
         for status in client.list():
             if status.running:
                 client.stop(status.experiment, status.attempt, grace=1)
         client.close()
-        server.stop()
     left = []
-    for directory in server.state_dir.glob("experiments/*/attempts/*"):
+    for directory in server.state_dir.glob(f"experiments/*{server.suffix}/attempts/*"):
         left += processes.marked_by_environment(f"ECHELON_SPOOL={directory / 'spool'}".encode())
         identity = directory / "supervisor.json"
         if identity.is_file():

@@ -1,4 +1,4 @@
-"""Tests of draining nodes on a Ray of a head and two nodes, started by test_drain_ray.py."""
+"""Tests of draining nodes on a Ray of a head and at least two nodes. Run by test_placement_ray.py."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
-from typing import Iterator
 
-import pytest
 from conftest import until
-from ray_nodes import RayNodes
+from ray_nodes import RAY, RayNodes
 
 import ray
 from echelon_rayworker.actor import view_cluster
@@ -20,22 +17,12 @@ from echelon_rayworker.gen import rayworker_pb2 as pb
 PATIENCE = 240
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[RayNodes]:
-    started = RayNodes([(1, 1), (1, 1)], head_cpus=1)
-    try:
-        started.start()
-        yield started
-    finally:
-        started.stop()
-
-
 def seen(node: str) -> pb.Node:
     return next(one for one in view_cluster("").nodes if one.id == node)
 
 
 def drain(cluster: RayNodes, node: str, *arguments: str) -> None:
-    command = [str(Path(sys.executable).parent / "ray"), "drain-node", "--address", cluster.address, "--node-id", node,
+    command = [*RAY, "drain-node", "--address", cluster.address, "--node-id", node,
                "--reason", "DRAIN_NODE_REASON_PREEMPTION", "--reason-message", "spot notice", *arguments]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -78,7 +65,7 @@ sys.stdin.read()
 
 
 def test_a_drained_node_is_reported_with_the_time_until_its_deadline_and_its_death_with_rays_reason(cluster: RayNodes) -> None:
-    _, first, second = cluster.nodes
+    _, first, second, *_ = cluster.nodes
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     class Holder:

@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import PACKAGE_ROOT, OneNode
+from conftest import PACKAGE_ROOT
+from ray_nodes import OneNode
 
 from echelon_rayworker.engines.verl_agent import hidden, launcher
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from conftest import PACKAGE_ROOT, OneNode, until
+from conftest import PACKAGE_ROOT, until
+from ray_nodes import OneNode
 from spec_support import arguments_in, content_of
 
 SUCCESS = re.compile(r"^step:(\d+) - .*val/success_rate:([\d.]+)", re.MULTILINE)

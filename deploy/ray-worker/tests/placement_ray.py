@@ -1,6 +1,4 @@
-"""Tests of placement on a Ray of four nodes, started by test_placement_ray.py.
-
-The nodes: a head without GPUs, which has the CPUs of the environments, and three nodes of 4 GPUs and 4 CPUs."""
+"""Tests of placement on a Ray of four nodes. Run by test_placement_ray.py."""
 
 from __future__ import annotations
 
@@ -12,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Iterator
 
@@ -45,16 +42,6 @@ SMALL = [
     "rollout.groups=2", "rollout.group_size=2", "evaluation.games=2", "environment.max_steps=8", "training.save_every=1",
     "training.step_delay_seconds=0.02",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[RayNodes]:
-    started = RayNodes([(4, 4), (4, 4), (4, 4)], head_cpus=12)
-    try:
-        started.start()
-        yield started
-    finally:
-        started.stop()
 
 
 class Run:
@@ -284,30 +271,22 @@ def test_a_command_that_starts_once_reserves_nothing_and_its_processes_end_with_
     assert until(run.nothing_is_left)
 
 
-# Ray's nodes need virtualenv for pip; the extra `default` of Ray has it.
-if importlib.util.find_spec("virtualenv"):
+def test_a_command_runs_in_its_runtime_environment_and_fails_with_rays_text_without_it(cluster: RayNodes, tmp_path: Path) -> None:
+    """With fields that Ray sets up at once. Packages of pip: test_runtime_pip_ray_full.py."""
+    interpreter = tmp_path / "interpreter"
+    interpreter.write_text(f'#!/bin/sh\nPROBE=there exec {sys.executable} "$@"\n')
+    interpreter.chmod(0o755)
 
-    def test_a_command_runs_in_the_packages_of_its_runtime_environment_and_fails_with_pips_text_without_them(
-        cluster: RayNodes, tmp_path: Path
-    ) -> None:
-        wheel = tmp_path / "echelon_probe-1.0-py3-none-any.whl"
-        program = "import echelon_probe, google.protobuf, ray; print('probe is', echelon_probe.IS)"
+    def run(place: str, field: str) -> tuple[int, str]:
+        nodes = [AllocatedNode(cluster.nodes[1].id, 1, 1)]
+        program = "import google.protobuf, os, ray; print('probe is', os.environ['PROBE'])"
+        one = Command(tmp_path / place, nodes, f"runtimeEnv={{{field}}}", program=program)
+        return one.process.wait(timeout=PATIENCE), one.log()
 
-        def run(place: str) -> tuple[int, str]:
-            nodes = [AllocatedNode(cluster.nodes[1].id, 1, 1)]
-            one = Command(tmp_path / place, nodes, f'runtimeEnv={{"pip": ["{wheel}"]}}', program=program)
-            return one.process.wait(timeout=2 * PATIENCE), one.log()
-
-        code, log = run("without")
-        assert code == 2 and "error: Ray could not set up the runtimeEnv" in log and wheel.name in log, log
-        about = "echelon_probe-1.0.dist-info"
-        with zipfile.ZipFile(wheel, "w") as file:
-            file.writestr("echelon_probe.py", "IS = 'there'")
-            file.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: echelon_probe\nVersion: 1.0\n")
-            file.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-            file.writestr(f"{about}/RECORD", "")
-        code, log = run("with")
-        assert code == 0 and "probe is there" in log, log
+    code, log = run("without", f'"py_modules": ["file://{tmp_path}/none.zip"]')
+    assert code == 2 and "error: Ray could not set up the runtimeEnv" in log and "none.zip" in log, log
+    code, log = run("with", f'"py_executable": "{interpreter}"')
+    assert code == 0 and "probe is there" in log, log
 
 
 def test_an_export_merges_on_its_allocated_node_and_ends_with_its_driver(cluster: RayNodes, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import PACKAGE_ROOT, OneNode
+from conftest import PACKAGE_ROOT
 from prompt_support import scripted
+from ray_nodes import OneNode
 from spec_support import arguments_in, content_of
 from verl_agent_support import verl_agent_content
 

@@ -164,7 +164,7 @@ def test_files_placeholders_and_environment(client: Client, server: Server, tmp_
     directory = str(server.attempt_dir())
     root = str(server.state_dir)
     assert lines(client.events()) == [
-        directory, f"{root}/experiments/exp|{root}|{{other}}", "ECHELON_EXPERIMENT=exp", "ECHELON_ATTEMPT=1",
+        directory, f"{root}/experiments/exp{server.suffix}|{root}|{{other}}", f"ECHELON_EXPERIMENT=exp{server.suffix}", "ECHELON_ATTEMPT=1",
         f"ECHELON_SPOOL={directory}/spool", f"NESTED={directory}/{{{root}}}", "PYTHONUNBUFFERED=1",
     ]
     assert (server.attempt_dir() / "overrides.yaml").read_bytes() == b"a: 1\n"

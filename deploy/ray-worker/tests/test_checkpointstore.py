@@ -192,13 +192,14 @@ def test_an_attempt_ends_after_its_last_checkpoint_is_in_the_store_and_the_next_
     launch(client, bucket.url, 1, "save=1x1000", "save=2x1000")
     events = client.events()
     assert "the checkpoint of step 2 was uploaded" in lines(events), lines(events)
-    assert "exp/2/manifest.json" in names(bucket)
+    assert f"exp{server.suffix}/2/manifest.json" in names(bucket)
     other = Server(tmp_path / "other")
+    other.suffix = server.suffix
     again = other.client()
     try:
         launch(again, bucket.url, 2, "save=3x1000")
         assert "the checkpoint of step 2 was downloaded" in lines(again.events(attempt=2))
-        assert "exp/3/manifest.json" in names(bucket)
+        assert f"exp{server.suffix}/3/manifest.json" in names(bucket)
     finally:
         again.close()
         other.stop()

@@ -109,25 +109,26 @@ time.sleep(0 if len(sys.argv) > 2 else 1000)
     resume = ["--from={checkpoint}"]
     launch(client, script, "first", resume=resume)
     next(event for event in client.attach() if event.HasField("checkpoint"))
-    note = server.state_dir / "experiments/exp/checkpoint.json"
+    experiment = server.attempt_dir().parents[1]
+    note = experiment / "checkpoint.json"
     until(note.exists)
     os.kill(server.identity()["driverPid"], signal.SIGKILL)
     assert ended(client).cause == pb.Ended.KILLED
     assert server.processes_of() == []
     launch(client, script, "first", resume=resume, attempt=2)
     events = client.events(attempt=2)
-    assert lines(events) == [f"['first', '--from={server.state_dir}/experiments/exp/saved']"]
+    assert lines(events) == [f"['first', '--from={experiment}/saved']"]
     assert any("step 7" in line for line in lines(events, pb.LogLines.STDERR))
-    os.unlink(server.state_dir / "experiments/exp/saved")
+    os.unlink(experiment / "saved")
     note.write_text("not JSON")
     launch(client, "print('again')", resume=resume, attempt=3)
     assert any("from the beginning" in line for line in lines(client.events(attempt=3), pb.LogLines.STDERR))
 
 
 def test_a_working_directory_is_below_the_shared_root_and_no_link_leads_out_of_it(client: Client, server: Server, tmp_path: Path) -> None:
-    (server.state_dir / "mine").mkdir()
-    launch(client, "import os; print(os.getcwd())", workingDir="mine")
-    assert lines(client.events()) == [str(server.state_dir / "mine")]
+    (server.state_dir / "own").mkdir()
+    launch(client, "import os; print(os.getcwd())", workingDir="own")
+    assert lines(client.events()) == [str(server.state_dir / "own")]
     (server.state_dir / "out").symlink_to(tmp_path)
     for attempt, (name, message) in enumerate([("out", "outside of the shared root"), ("../..", "outside"), ("none", "no directory")], 2):
         launch(client, "print('started')", workingDir=name, attempt=attempt)

@@ -21,7 +21,7 @@ STARTED, RUNNING, ENDED, FENCED = (
 def starts(server: Server, experiment: str = "exp") -> int:
     """How often a driver of the experiment was started, by the supervisors' own logs."""
     count = 0
-    for directory in server.state_dir.glob(f"experiments/{experiment}/attempts/*"):
+    for directory in server.attempt_dir(experiment).parent.iterdir():
         client = server.client()
         count += sum(event.HasField("started") for event in client.events(experiment, int(directory.name)))
         client.close()
@@ -81,6 +81,7 @@ def test_a_tombstone_ends_a_lower_attempt_that_runs(client: Client, server: Serv
     assert server.processes_of() == []
 
 
+@pytest.mark.own_server
 def test_fences_and_tombstones_survive_kill_9_of_the_ray_worker(client: Client, server: Server) -> None:
     client.launch("exit=0", experiment="a", attempt=2)
     client.events("a", 2)  # until its end
@@ -97,6 +98,7 @@ def test_fences_and_tombstones_survive_kill_9_of_the_ray_worker(client: Client, 
     again.close()
 
 
+@pytest.mark.own_server
 def test_kill_9_of_the_ray_worker_touches_no_training(client: Client, server: Server, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     client.launch(f"ticks={gate}")
@@ -117,6 +119,7 @@ def test_kill_9_of_the_ray_worker_touches_no_training(client: Client, server: Se
     assert starts(server) == 1
 
 
+@pytest.mark.own_server
 def test_a_supervisor_lost_while_the_ray_worker_was_away_is_recorded(client: Client, server: Server) -> None:
     client.launch("child", "wait=/nonexistent")
     identity = server.identity()
@@ -133,6 +136,7 @@ def test_a_supervisor_lost_while_the_ray_worker_was_away_is_recorded(client: Cli
     again.close()
 
 
+@pytest.mark.own_server
 def test_an_interrupted_launch_is_recorded_as_not_started(client: Client, server: Server) -> None:
     directory = server.attempt_dir()
     server.kill()
@@ -174,10 +178,12 @@ def test_list_names_attempts_and_tombstones_newest_first(client: Client) -> None
 def test_ill_formed_launches_are_refused_by_field_and_change_nothing(
     client: Client, server: Server, fields: dict, field: str
 ) -> None:
+    experiments, client.suffix = server.state_dir / "experiments", ""
+    before = set(experiments.iterdir())
     with pytest.raises(grpc.RpcError) as caught:
         client.launch("exit=0", **fields)
     assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT and caught.value.details().startswith(field)
-    assert list((server.state_dir / "experiments").iterdir()) == []
+    assert set(experiments.iterdir()) == before
 
 
 def test_an_argument_with_a_nul_is_refused(client: Client) -> None:

@@ -41,4 +41,4 @@ def test_one_that_runs_is_not_forgotten_and_one_that_was_never_here_leaves_nothi
     client.stop(grace=1)
     assert client.forget() == 1
     assert client.forget(experiment="never", attempt=3) == 0
-    assert not (server.state_dir / "experiments" / "never").exists()
+    assert not server.attempt_dir("never", 3).parents[1].exists()

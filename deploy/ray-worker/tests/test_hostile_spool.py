@@ -11,6 +11,9 @@ from conftest import Client, Server, until
 from echelon_rayworker import bounds
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
+# The trainings of these tests damage the state of a ray-worker.
+pytestmark = pytest.mark.own_server
+
 # Above the grace period: what Stop promises.
 STOP_SECONDS = 5.0
 

@@ -1,4 +1,4 @@
-"""Runs placement_ray.py, which has a Ray of several nodes: the loopback interface has an address for each of them."""
+"""Runs the tests that share a Ray of several nodes: the loopback interface has an address for each of them."""
 
 import pytest
 from ray_namespace import run_tests
@@ -8,4 +8,5 @@ pytest.importorskip("ray")
 
 @pytest.mark.ray
 def test_in_a_network_namespace() -> None:
-    run_tests("placement_ray.py", RAY_AUTH_MODE="disabled")
+    # Both kill a node at their end. drain_ray.py needs two others.
+    run_tests("placement_ray.py", "drain_ray.py", RAY_AUTH_MODE="disabled")

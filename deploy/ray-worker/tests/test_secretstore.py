@@ -67,6 +67,7 @@ def launch(client: Client, *arguments: str, **options) -> pb.LaunchResponse:
     return client.launch(*arguments, secrets={"WANDB_API_KEY": "wandb"}, **options)
 
 
+@pytest.mark.own_server
 def test_a_missing_secret_is_said_before_anything_is_done(server: Server, client: Client) -> None:
     with pytest.raises(grpc.RpcError) as refused:
         launch(client, "print=never")

@@ -26,6 +26,7 @@ def test_every_call_needs_the_token(server: Server, method: str, token: str) -> 
     channel.close()
 
 
+@pytest.mark.own_server
 def test_the_token_is_made_once_and_readable_by_the_owner_alone(server: Server) -> None:
     path = server.state_dir / "token"
     assert path.stat().st_mode & 0o777 == 0o600 and len(server.token) >= 32
@@ -99,6 +100,7 @@ def test_attach_to_a_damaged_log_is_data_loss_and_works_behind_the_damage(client
     assert client.events(after=1) == events[1:]
 
 
+@pytest.mark.own_server
 def test_a_damaged_progress_is_repaired_and_hides_no_other_attempt(client: Client, server: Server) -> None:
     client.launch("metrics=2", experiment="damaged")
     events = client.events("damaged")

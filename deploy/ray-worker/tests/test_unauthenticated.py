@@ -39,6 +39,7 @@ def outcomes(calls: list, take) -> list[StatusCode]:
     return found
 
 
+@pytest.mark.own_server
 def test_watches_of_health_are_few_and_one_that_ends_makes_room(server: Server, client: Client) -> None:
     before = memory(server.process.pid)
     request = health_pb2.HealthCheckRequest().SerializeToString()
@@ -89,6 +90,7 @@ def test_a_health_request_is_small(server: Server) -> None:
             assert caught.value.code() == StatusCode.INVALID_ARGUMENT
 
 
+@pytest.mark.own_server
 @pytest.mark.parametrize("method", ["Launch", "Describe", "Attach", "Preflight"])
 def test_large_calls_without_the_token_are_refused_unread(server: Server, client: Client, method: str) -> None:
     before = memory(server.process.pid)

@@ -8,8 +8,8 @@ from typing import Any, Iterator
 
 import pytest
 from alfworld_games import make_games, walkthrough
-from conftest import OneNode
 from omegaconf import OmegaConf
+from ray_nodes import OneNode
 
 import ray
 from echelon_rayworker.engines.prompt import checkout

@@ -1,6 +1,5 @@
-"""The verl-agent engine against the stand-in checkout, on a real Ray with real torch tensors. Run by test_one_node_ray.py,
-first: it counts what Ray holds. Runs that do not disturb each other are under way together: most of their time is the
-start of processes."""
+"""The verl-agent engine against the stand-in checkout, on a real Ray with real torch tensors. Run by test_verl_agent_ray.py.
+Runs that do not disturb each other are under way together: most of their time is the start of processes."""
 
 import json
 import os
@@ -11,7 +10,8 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from conftest import PACKAGE_ROOT, OneNode, Server, end_everything, until
+from conftest import PACKAGE_ROOT, Server, end_everything, until
+from ray_nodes import OneNode
 from spec_support import DIRECTORIES, arguments_in
 from verl_agent_support import STANDIN, Reports, verify, verl_agent_content
 

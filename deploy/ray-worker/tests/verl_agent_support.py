@@ -128,3 +128,15 @@ def verify_arguments(batches: list[dict[str, Any]], path: Path) -> dict[str, Any
     )  # fmt: skip
     assert done.stdout, done.stderr[-2000:]
     return json.loads(done.stdout)
+
+
+class Mapping(dict):
+    __getattr__ = dict.__getitem__
+
+
+CONFIG = Mapping(
+    algorithm=Mapping(gamma=0.5, filter_groups=Mapping(enable=False)),
+    actor_rollout_ref=Mapping(actor=Mapping(invalid_action_penalty_coef=0.1)),
+    env=Mapping(rollout=Mapping(n=2)),
+    data=Mapping(train_batch_size=1),
+)

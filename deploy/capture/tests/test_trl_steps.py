@@ -1,20 +1,19 @@
-"""Captured optimizer steps of real trainings on the CPU: TRL's GRPOTrainer, if it is installed."""
+# needs: trl
+"""Captured optimizer steps of real trainings on the CPU: TRL's GRPOTrainer."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import echelon_capture
 from echelon_capture import trl_steps
+from steps_support import identified, verified
 
-ROOT = Path(__file__).parents[3]
-GOLDEN = ROOT / "scripts" / "golden"
+pytest.importorskip("trl")
+
+GOLDEN = Path(__file__).parents[3] / "scripts" / "golden"
 # Rows that fall out of reward make the lengths of micro-batches unequal.
 SMALL = dict(per_device_train_batch_size=4, gradient_accumulation_steps=4, num_generations=4, learning_rate=1e-2)
 RUNS = {
@@ -32,7 +31,6 @@ RUNS = {
 @pytest.fixture
 def train(tmp_path, monkeypatch):
     """Trains one run of scripts/golden/trl_run.py for six steps; returns the weights."""
-    pytest.importorskip("trl")
     monkeypatch.syspath_prepend(str(GOLDEN))
     monkeypatch.chdir(tmp_path)
     import trl_run
@@ -61,20 +59,6 @@ def train(tmp_path, monkeypatch):
         return trained[0]
 
     return run
-
-
-def verified(*paths):
-    """Exit status and reports of `echelon verify` of steps."""
-    done = subprocess.run(
-        [str(ROOT / "bin" / "echelon"), "verify", "--json", *map(str, paths)], capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    return done.returncode, json.loads(done.stdout)["steps"]
-
-
-def identified(path):
-    """What `echelon identify` says of a step."""
-    command = [str(ROOT / "bin" / "echelon"), "identify", str(path)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, "NO_COLOR": "1"}).stdout
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -1,0 +1,24 @@
+"""What the command line says of captured optimizer steps."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+
+
+def verified(*paths):
+    """Exit status and reports of `echelon verify` of steps."""
+    done = subprocess.run(
+        [str(ROOT / "bin" / "echelon"), "verify", "--json", *map(str, paths)], capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    return done.returncode, json.loads(done.stdout)["steps"]
+
+
+def identified(path):
+    """What `echelon identify` says of a step."""
+    command = [str(ROOT / "bin" / "echelon"), "identify", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, "NO_COLOR": "1"}).stdout

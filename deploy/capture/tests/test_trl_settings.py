@@ -1,0 +1,41 @@
+"""What the hook for TRL states of a trainer's settings."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from echelon_capture import trl as hook
+
+
+@pytest.mark.parametrize(
+    ("scale", "changes"),
+    [
+        ("group", {"epsilon": 1e-4}), (True, {"epsilon": 1e-4}), ("batch", {"epsilon": 1e-4, "deviation_over": "batch"}),
+        ("none", {"normalize_by_std": False}), (False, {"normalize_by_std": False}),
+    ],
+)  # fmt: skip
+def test_the_estimator_follows_the_settings(scale, changes):
+    stated = hook.estimator_of(SimpleNamespace(scale_rewards=scale))
+    assert stated == {"name": "grpo", "singleton": "zero", "missing": "exclude", **changes}
+
+
+def test_several_rewards_are_the_estimator_gdpo():
+    stated = hook.estimator_of(SimpleNamespace(multi_objective_aggregation="normalize_then_sum"))
+    assert stated == {"name": "gdpo", "missing": "exclude"}
+
+
+def test_an_unknown_aggregation_is_refused():
+    with pytest.raises(ValueError, match="multi_objective_aggregation='other'"):
+        hook.estimator_of(SimpleNamespace(multi_objective_aggregation="other"))
+
+
+def test_functions_of_one_name_keep_their_columns_apart():
+    scored = np.array([[1.0, 2.0], [3.0, math.nan]])
+    trainer = SimpleNamespace(reward_func_names=["judge", "judge"], reward_weights=np.array([1.0, 0.5]))
+    columns = hook._reward_functions(trainer, scored)
+    assert [list(values) for values in columns["rewards"].values()] == [[1.0, 3.0], pytest.approx([2.0, math.nan], nan_ok=True)]
+    assert columns["reward_weights"] == {"judge#0": 1.0, "judge#1": 0.5}
