@@ -222,7 +222,7 @@ function ratioNote({ chain: { loss, state }, lacks, loss: policyLoss, params }: 
   const { of, value, limit } = edge;
   if (loss.side === SIDE.undecided)
     return `${of} ${show(value)} is at the limit ${show(limit)}: either side is admitted`;
-  const clip = loss.side === SIDE.dual ? 'dual clip' : 'clipped';
+  const clip = (loss.side === SIDE.lower ? policyLoss?.lowerSide : undefined) ?? 'clipped';
   const sign = state.advantage > 0 ? '>' : '<';
   return `${clip}: ${of} ${show(value)} is ${value > limit ? 'above' : 'below'} ${show(limit)}, advantage ${sign} 0`;
 }

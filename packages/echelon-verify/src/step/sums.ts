@@ -2,6 +2,7 @@
 
 import { errorOf, type StepArithmetic, sumError } from './arithmetic.ts';
 import type { StepModel, TokenChain } from './chain.ts';
+import type { MeanCounts } from './format/settings.ts';
 import { SIDE } from './losses/loss.ts';
 
 /** A sum of terms: its value, the errors of the terms, the sizes of the terms and their number. */
@@ -12,24 +13,39 @@ export interface Sum {
   count: number;
 }
 
+/** What the means over tokens are made of, over the tokens of one mask. */
+export interface TokenSums {
+  /** Σ (oldLogProb − logProb), and Σ (rolloutLogProb − oldLogProb). */
+  readonly approxKl: Sum;
+  readonly rolloutKl: Sum;
+  clipped: number;
+  /** Tokens that the lower clip fraction counts. */
+  lower: number;
+  /** Tokens whose side is not decided. */
+  undecided: number;
+  tokens: number;
+}
+
 /** The sums of one micro-batch. Losses are divided by their denominators and have no scale. */
 export interface MicroBatchSums {
   readonly policyLoss: Sum;
   /** Without the coefficient. */
   readonly klLoss: Sum;
   readonly entropy: Sum;
-  /** Σ (oldLogProb − logProb), and Σ (rolloutLogProb − oldLogProb). */
-  readonly approxKl: Sum;
-  readonly rolloutKl: Sum;
-  clipped: number;
-  dual: number;
-  /** Tokens whose side is not decided. */
-  undecided: number;
-  /** Tokens of the mask, and of those the tokens that contribute. */
-  tokens: number;
+  /** Over the mask, and over the tokens that rejection kept. */
+  readonly means: Readonly<Record<MeanCounts, TokenSums>>;
 }
 
 const emptySum = (): Sum => ({ value: -0, error: -0, size: -0, count: 0 });
+
+const emptyTokenSums = (): TokenSums => ({
+  approxKl: emptySum(),
+  rolloutKl: emptySum(),
+  clipped: 0,
+  lower: 0,
+  undecided: 0,
+  tokens: 0,
+});
 
 /** Sums of 0 for each micro-batch. */
 export function emptySums(microBatches: number): MicroBatchSums[] {
@@ -37,12 +53,7 @@ export function emptySums(microBatches: number): MicroBatchSums[] {
     policyLoss: emptySum(),
     klLoss: emptySum(),
     entropy: emptySum(),
-    approxKl: emptySum(),
-    rolloutKl: emptySum(),
-    clipped: 0,
-    dual: 0,
-    undecided: 0,
-    tokens: 0,
+    means: { mask: emptyTokenSums(), kept: emptyTokenSums() },
   }));
 }
 
@@ -54,19 +65,24 @@ function add(sum: Sum, value: number, error: number): void {
   sum.count++;
 }
 
+/** Adds a token that does not contribute: if rejection dropped it, it counts in means over the mask. */
+export function sumRejected(
+  sums: MicroBatchSums,
+  model: StepModel,
+  { row, token }: { row: number; token: number },
+): void {
+  const { mask, kept } = model.batch.tokens;
+  if (kept === undefined || mask?.[token] === 0) return;
+  model.evaluate(row, token);
+  addMeans(sums.means.mask, model, token);
+}
+
 /** Adds a trained token, whose chain is filled, to the sums of its micro-batch. */
 export function addToken(sums: MicroBatchSums, model: StepModel, at: { row: number; token: number }): void {
-  const { chain, batch, loss, arithmetic, lacks } = model;
-  const { entropy, rolloutLogProb, oldLogProb, logProb } = batch.tokens;
-  const { unit } = arithmetic;
-  sums.tokens++;
-  const { logRatio } = chain.state;
-  if (lacks.ratio.length === 0) add(sums.approxKl, -logRatio, unit * Math.abs(logRatio));
-  if (rolloutLogProb !== undefined && lacks.ratio.length === 0) {
-    const gap = rolloutLogProb[at.token]! - (oldLogProb ?? logProb)![at.token]!;
-    add(sums.rolloutKl, gap, unit * Math.abs(gap));
-  }
-  if (lacks.loss.length === 0) countSide(sums, chain.loss.side);
+  const { chain, batch, loss, lacks } = model;
+  const { entropy, mask, kept } = batch.tokens;
+  addMeans(sums.means.kept, model, at.token);
+  if (kept !== undefined && mask?.[at.token] !== 0) addMeans(sums.means.mask, model, at.token);
   if (lacks.aggregation.length > 0) return;
   const divisor = model.divisorOf(at.row);
   if (entropy !== undefined) add(sums.entropy, entropy[at.token]! / divisor, 0);
@@ -79,9 +95,22 @@ export function addToken(sums: MicroBatchSums, model: StepModel, at: { row: numb
   addLoss(sums, chain, { divisor, isWeighted: isWeighted(model) && loss?.usesWeight !== true });
 }
 
-function countSide(sums: MicroBatchSums, side: number): void {
+function addMeans(sums: TokenSums, { chain, batch, arithmetic, lacks }: StepModel, token: number): void {
+  const { rolloutLogProb, oldLogProb, logProb } = batch.tokens;
+  const { unit } = arithmetic;
+  sums.tokens++;
+  const { logRatio } = chain.state;
+  if (lacks.ratio.length === 0) add(sums.approxKl, -logRatio, unit * Math.abs(logRatio));
+  if (rolloutLogProb !== undefined && lacks.ratio.length === 0) {
+    const gap = rolloutLogProb[token]! - (oldLogProb ?? logProb)![token]!;
+    add(sums.rolloutKl, gap, unit * Math.abs(gap));
+  }
+  if (lacks.loss.length === 0) countSide(sums, chain.loss.side);
+}
+
+function countSide(sums: TokenSums, side: number): void {
   if (side === SIDE.clip) sums.clipped++;
-  else if (side === SIDE.dual) sums.dual++;
+  else if (side === SIDE.lower) sums.lower++;
   else if (side === SIDE.undecided) sums.undecided++;
 }
 

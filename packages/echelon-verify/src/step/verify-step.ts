@@ -14,7 +14,7 @@ import { checkValues } from './stages/reported-values.ts';
 import { tokenChecks } from './stages/token-checks.ts';
 import { stepFindings } from './statistics.ts';
 import { type RowCounts, STAGES, type StageReport, type StepReport, type WrongToken } from './step-report.ts';
-import { addToken, emptySums, type MicroBatchSums } from './sums.ts';
+import { addToken, emptySums, type MicroBatchSums, sumRejected } from './sums.ts';
 
 /** Wrong tokens that a report lists, and each stage for it. */
 const MAX_LISTED = 100;
@@ -106,7 +106,7 @@ interface TokensFound {
 /** One pass over all trained tokens: nothing is stored per token. */
 function verifyTokens(model: StepModel): TokensFound {
   const { batch, layout, kept } = model;
-  const { offset, mask } = batch.tokens;
+  const { offset } = batch.tokens;
   const all = tokenChecks(model);
   const checks = all.filter(({ lacks }) => lacks.length === 0);
   const counts = new Float64Array(4 * checks.length);
@@ -124,7 +124,7 @@ function verifyTokens(model: StepModel): TokensFound {
     let worstOfRow: number = CODE.exact;
     for (let token = offset[row]!; token < offset[row + 1]!; token++) {
       if (kept?.[token] === 0) {
-        own.tokens += mask?.[token] === 0 ? 0 : 1;
+        if (needsSums) sumRejected(own, model, { row, token });
         continue;
       }
       trained++;

@@ -556,6 +556,12 @@ function sumsOf({ tokens, microBatch, reportedAdvantage, rows }: StepBatch) {
 }
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
+/** Mean of oldLogProb − logProb over the flagged tokens. */
+function meanKl({ oldLogProb, logProb }: StepBatch['tokens'], flags: Uint8Array): number {
+  const all = flags.reduce((total, flag, t) => total + flag * (oldLogProb![t]! - logProb![t]!), 0);
+  return all / flags.reduce((total, flag) => total + flag, 0);
+}
+
 const VALUES: readonly Planted[] = [
   valueBug('verl #4778', 'a loss that is divided by the count is averaged over micro-batches once more', {
     value: 'policyLoss',
@@ -613,14 +619,12 @@ const VALUES: readonly Planted[] = [
     tokens: (from) => ({ kept: from.kept }),
     faults: isKept,
     reported: ({ tokens }) => {
-      const own = tokens.kept!.reduce(
-        (all, flag, t) => all + flag * (tokens.oldLogProb![t]! - tokens.logProb![t]!),
-        0,
-      );
-      const value = (own / tokens.kept!.reduce((all, flag) => all + flag, 0)) * 1.0;
-      return { approxKl: { value, reduction: 'tokens' } };
+      return { approxKl: { value: meanKl(tokens, tokens.kept!), reduction: 'tokens', counts: 'mask' } };
     },
-    named: /tokens that rejection kept/,
+    right: ({ tokens }) => {
+      return { approxKl: { value: meanKl(tokens, tokens.mask!), reduction: 'tokens', counts: 'mask' } };
+    },
+    named: /the mean over tokens, over the tokens that rejection kept; you said tokens/,
   }),
   valueBug('rLLM #497', 'the mismatch metric includes tool tokens', {
     value: 'rolloutKl',

@@ -21,6 +21,7 @@ import {
   CORRECTION_LEVELS,
   CORRECTION_STATISTICS,
   COUNTED,
+  MEAN_COUNTS,
   REDUCTIONS,
   REPORTED_KEYS,
   SCOPES,
@@ -229,11 +230,12 @@ function readReported(place: Place, from: JsonObject): StepSettings['reported'] 
     if (typeof value === 'number') return [[key, { value }]];
     const prefix = `step.reported.${key}.`;
     if (!isObject(value)) throw invalidAt(place, `step.reported.${key}`, 'a number or an object', value);
-    refuseSlips(place, prefix, value, ['value', 'reduction', 'digits']);
+    refuseSlips(place, prefix, value, ['value', 'reduction', 'counts', 'digits']);
     const own: ReportedValue = {
       value: needed(place, numberOf(place, value, 'value', prefix), `${prefix}value`),
       ...present({
         reduction: choiceOf(place, value, 'reduction', REDUCTIONS, prefix),
+        counts: choiceOf(place, value, 'counts', MEAN_COUNTS, prefix),
         digits: countOf(place, value, 'digits', { prefix, least: 1 }),
       }),
     };

@@ -89,12 +89,18 @@ export const REDUCTIONS = [
   'tokens',
 ] as const;
 
+/** Over which tokens a reported mean is: those of the mask, or those that rejection kept. */
+export const MEAN_COUNTS = ['mask', 'kept'] as const;
+export type MeanCounts = (typeof MEAN_COUNTS)[number];
+
 /** A value that the trainer logged. */
 export interface ReportedValue {
   readonly value: number;
   readonly reduction?: (typeof REDUCTIONS)[number];
   /** What a dump does not say of the reduction, if that is more than `reduction`. The value is unverifiable then. */
   readonly lacks?: string;
+  /** For a mean over tokens. Omitted: `kept`, the mask after rejection. */
+  readonly counts?: MeanCounts;
   /** Significant digits to which the tracker rounded. Omitted: float32. */
   readonly digits?: number;
 }

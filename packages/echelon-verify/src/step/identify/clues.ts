@@ -3,13 +3,20 @@
 import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
 import { significant } from '../../text/number.ts';
 import type { StepModel } from '../chain.ts';
-import type { ReportedKey } from '../format/settings.ts';
-import { COUNTED, REPORTED_KEYS } from '../format/settings.ts';
+import type { MeanCounts, ReportedKey } from '../format/settings.ts';
+import { COUNTED, MEAN_COUNTS, REPORTED_KEYS } from '../format/settings.ts';
 import type { StepBatch } from '../format/step-batch.ts';
 import { checkDenominators, type DenominatorCheck } from '../stages/denominators.ts';
-import { type Part, partsOf, printError, reduced, reductionsOf } from '../stages/reported-values.ts';
+import {
+  isLoss as isLossKey,
+  type Part,
+  partsOf,
+  printError,
+  reduced,
+  reductionsOf,
+} from '../stages/reported-values.ts';
 import type { StepReport } from '../step-report.ts';
-import { addToken, emptySums, type MicroBatchSums } from '../sums.ts';
+import { addToken, emptySums, type MicroBatchSums, sumRejected } from '../sums.ts';
 
 /** Between which ratios the gradient stops, if it stops at another edge than the stated one. */
 export function clipEdges(batch: StepBatch, model: StepModel): string[] {
@@ -135,13 +142,13 @@ export function valueNames(model: StepModel, { values }: StepReport): string[] {
 
 function allSums(model: StepModel): MicroBatchSums[] {
   const { batch, layout, kept } = model;
-  const { offset, mask } = batch.tokens;
+  const { offset } = batch.tokens;
   const sums = emptySums(layout.microBatches);
   for (let row = 0; row < batch.rows; row++) {
     model.startRow(row);
     const own = sums[layout.microBatchOf(row)]!;
     for (let token = offset[row]!; token < offset[row + 1]!; token++) {
-      if (kept?.[token] === 0) own.tokens += mask?.[token] === 0 ? 0 : 1;
+      if (kept?.[token] === 0) sumRejected(own, model, { row, token });
       else {
         model.evaluate(row, token);
         addToken(own, model, { row, token });
@@ -151,8 +158,8 @@ function allSums(model: StepModel): MicroBatchSums[] {
   return sums;
 }
 
-/** Means over the tokens that rejection kept, in place of the mask: the same factor for a mean over all tokens only. */
-function keptFactor({ layout }: StepModel): [number, string][] {
+/** Another count in place of the mask in a mean over all tokens: the same factor only then. */
+function countFactors({ layout }: StepModel): [number, string][] {
   const at = (counts: 'mask' | 'kept' | 'all') => layout.tokensOf(0, { counts, scope: 'global' });
   const all: [number, string][] = [
     [at('mask') / at('kept'), ' divided by the tokens that rejection kept'],
@@ -181,26 +188,39 @@ function fitting(
     [layout.ranks, ' times the ranks'],
     [1 / layout.ranks, ' divided by the ranks'],
     [1 / layout.microBatches, ' divided by all micro-batches'],
-    ...keptFactor(model),
+    ...countFactors(model),
   ]);
   const { kl, entropyCoefficient = 0 } = model.batch.step;
   const hasMore = kl?.placement === 'loss' || entropyCoefficient !== 0;
   const isLoss = hasMore && (name === 'loss' || name === 'policyLoss');
   const keys: readonly ReportedKey[] = isLoss ? [name, name === 'loss' ? 'policyLoss' : 'loss'] : [name];
   return keys.flatMap((key) => {
-    const found = partsOf(model, sums, key);
-    if ('lacks' in found) return [];
-    return reductionsOf(key).flatMap((reduction) =>
-      [...factors].flatMap(([factor, text]) => {
-        const part: Part = reduced(found.parts, reduction, layout.ranks);
-        const error = part.error * factor + printError(stated);
-        const isNear = Math.abs(part.value * factor - reported) <= error;
-        const what =
-          key === name ? '' : key === 'loss' ? ', with the KL and entropy terms' : ', the policy term alone';
-        return isNear ? [`it is ${REDUCTION_TEXT[reduction]}${what}${text}`] : [];
-      }),
-    );
+    return meansOver(model, key).flatMap(([counts, tokens]) => {
+      const found = partsOf(model, sums, key, counts);
+      if ('lacks' in found) return [];
+      return reductionsOf(key).flatMap((reduction) =>
+        [...factors].flatMap(([factor, text]) => {
+          const part: Part = reduced(found.parts, reduction, layout.ranks);
+          const error = part.error * factor + printError(stated);
+          const isNear = Math.abs(part.value * factor - reported) <= error;
+          const what =
+            key === name
+              ? ''
+              : key === 'loss'
+                ? ', with the KL and entropy terms'
+                : ', the policy term alone';
+          return isNear ? [`it is ${REDUCTION_TEXT[reduction]}${what}${tokens}${text}`] : [];
+        }),
+      );
+    });
   });
+}
+
+/** The tokens that a mean can be over, in words if they are not the only ones. */
+function meansOver({ batch }: StepModel, key: ReportedKey): [MeanCounts, string][] {
+  if (batch.tokens.kept === undefined || isLossKey(key)) return [['kept', '']];
+  const texts = { mask: ' of the mask before rejection', kept: ' that rejection kept' };
+  return MEAN_COUNTS.map((counts) => [counts, `, over the tokens${texts[counts]}`]);
 }
 
 const show = (value: number): string => significant(value, 6);

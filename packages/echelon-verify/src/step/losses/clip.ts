@@ -26,7 +26,7 @@ export function edgesOf({ clipLow, clipHigh, dualClip = Number.NaN, delta = Numb
     down: {
       low: 1 - clipLow!,
       high: Math.min(twoSided, dual),
-      above: dual <= twoSided ? SIDE.dual : SIDE.none,
+      above: dual <= twoSided ? SIDE.lower : SIDE.none,
     },
   };
 }

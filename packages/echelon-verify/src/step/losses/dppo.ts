@@ -1,5 +1,5 @@
 import { around, exactly, include } from '../arithmetic.ts';
-import { type PolicyLoss, SIDE } from './loss.ts';
+import { type PolicyLoss, SIDE, type TokenState } from './loss.ts';
 import { edgeOfMove, sideOfMove } from './probability-move.ts';
 
 /**
@@ -17,24 +17,37 @@ export const DPPO: PolicyLoss = {
     cap: { fallback: 20, means: 'upper bound of the ratio; null: none' },
     logRatioClamp: { fallback: 20, means: 'the log-ratio is clamped to ± this before exp' },
   },
-  edge: edgeOfMove,
+  lowerSide: 'capped',
+  edge(token, params) {
+    const { ratio } = token;
+    return ratio > params.cap!
+      ? { of: 'ratio', value: ratio, limit: params.cap! }
+      : edgeOfMove(token, params);
+  },
   bind({ clipLow, clipHigh, cap }, { out, arithmetic }) {
     return (token) => {
       const { advantage, ratio, ratioError, logProb } = token;
       const { unit } = arithmetic;
       const weight = Number.isNaN(cap!) ? ratio : Math.min(ratio, cap!);
       const error = Math.abs(advantage) * (ratioError + 4 * unit * weight);
-      out.side = sideOfMove(token, { clipLow: clipLow!, clipHigh: clipHigh! }, arithmetic);
-      if (out.side === SIDE.clip) {
+      const moved = sideOfMove(token, { clipLow: clipLow!, clipHigh: clipHigh! }, arithmetic);
+      out.side = moved === SIDE.none ? sideOfCap(token, cap!, unit) : moved;
+      if (moved === SIDE.clip) {
         exactly(out.gradient, 0);
         exactly(out.loss, 0);
         return;
       }
       around(out.gradient, -weight * advantage, error);
       around(out.loss, -weight * advantage * logProb, error * Math.abs(logProb));
-      if (out.side === SIDE.none) return;
+      if (moved === SIDE.none) return;
       include(out.gradient, 0);
       include(out.loss, 0);
     };
   },
 };
+
+/** A token beyond the cap keeps its gradient; the lower clip fraction counts it. */
+function sideOfCap({ ratio, ratioError }: TokenState, cap: number, unit: number): number {
+  if (ratio - ratioError > cap * (1 + unit)) return SIDE.lower;
+  return ratio + ratioError < cap * (1 - unit) || Number.isNaN(cap) ? SIDE.none : SIDE.undecided;
+}

@@ -47,7 +47,10 @@ export const GMPO: PolicyLoss = {
       const [low, high, own] = [-clipLow!, clipHigh!, unit * Math.abs(logRatio)];
       const isIn = logRatio - own > low + unit * low && logRatio + own < high - unit * high;
       const isOut = logRatio + own < low - unit * low || logRatio - own > high + unit * high;
-      out.side = isIn ? SIDE.none : isOut ? SIDE.clip : SIDE.undecided;
+      // verl counts clipped tokens by the sign of the advantage, on whichever side they are.
+      if (isIn || advantage === 0) out.side = SIDE.none;
+      else if (isOut) out.side = advantage > 0 ? SIDE.clip : SIDE.lower;
+      else out.side = SIDE.undecided;
       const stops = advantage === 0 || (advantage > 0 ? logRatio > high : logRatio < low);
       if (stops && isOut) exactly(out.gradient, 0);
       else around(out.gradient, full, error);

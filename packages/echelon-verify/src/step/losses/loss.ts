@@ -22,8 +22,11 @@ export interface TokenState {
   moves: number;
 }
 
-/** Side of a token: whether it is clipped, as the trainer's clip fraction counts it. */
-export const SIDE = { undecided: -1, none: 0, clip: 1, dual: 2 } as const;
+/**
+ * Side of a token: which clip fraction of the trainers counts it. What the two fractions count is the loss's own: the lower one counts
+ * dual-clipped tokens of PPO clip, capped ones of DPPO, and clipped ones with A < 0 of GMPO.
+ */
+export const SIDE = { undecided: -1, none: 0, clip: 1, lower: 2 } as const;
 
 /** What a loss gives for a token: its loss, the derivative by logProb, and its side. */
 export interface LossTerms {
@@ -91,6 +94,8 @@ export interface PolicyLoss {
   readonly ignoresOld?: boolean;
   /** True if the rollout weight is part of the loss, so that it does not multiply the loss once more. */
   readonly usesWeight?: boolean;
+  /** What a token of the lower clip fraction is called. Omitted: clipped. */
+  readonly lowerSide?: string;
   /** True if the importance ratio itself is one per row. */
   readonly hasRowRatio?: boolean;
   /** What a row gives all its tokens: filled before the tokens of the row. */

@@ -17,6 +17,7 @@ export const PPO_CLIP: PolicyLoss = {
     delta: { fallback: null, means: 'δ: upper bound of the ratio in the first term (two-sided clipping)' },
     logRatioClamp: { fallback: null, means: 'the log-ratio is clamped to ± this before exp' },
   },
+  lowerSide: 'dual clip',
   edge(token, params) {
     const { up, down } = edgesOf(params);
     return edgeOf(token, token.advantage >= 0 ? up : down);

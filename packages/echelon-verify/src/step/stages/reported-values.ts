@@ -3,10 +3,10 @@
 import { FLOAT32 } from '../../bounds/arithmetic.ts';
 import { MAX_SUM_DEPTH } from '../../bounds/set-bounds.ts';
 import type { StepModel } from '../chain.ts';
-import type { ReportedKey, ReportedValue } from '../format/settings.ts';
+import type { MeanCounts, ReportedKey, ReportedValue } from '../format/settings.ts';
 import { CODE, judge, OUTCOMES } from '../judge.ts';
 import type { ValueReport } from '../step-report.ts';
-import { errorOfSum, type MicroBatchSums, type Sum } from '../sums.ts';
+import { errorOfSum, type MicroBatchSums, type Sum, type TokenSums } from '../sums.ts';
 
 /** A value of one micro-batch, with the trainer's possible error. */
 export interface Part {
@@ -16,13 +16,15 @@ export interface Part {
   readonly tokens: number;
 }
 
-/** Values whose micro-batches are parts of a sum; the others are means over tokens. */
-const IS_LOSS: readonly ReportedKey[] = ['loss', 'policyLoss', 'klLoss', 'entropy'];
+const LOSSES: readonly ReportedKey[] = ['loss', 'policyLoss', 'klLoss', 'entropy'];
+
+/** True for values whose micro-batches are parts of a sum; the others are means over tokens. */
+export const isLoss = (key: ReportedKey): boolean => LOSSES.includes(key);
 
 /** The reduction of a key if the step has several micro-batches and states none. */
 export function reductionsOf(key: ReportedKey): readonly NonNullable<ReportedValue['reduction']>[] {
   const all = ['sum-of-micro-batches', 'mean-of-micro-batches', 'last-micro-batch', 'sum'] as const;
-  return IS_LOSS.includes(key) ? all : ['mean-of-micro-batches', 'tokens', 'last-micro-batch', 'sum'];
+  return isLoss(key) ? all : ['mean-of-micro-batches', 'tokens', 'last-micro-batch', 'sum'];
 }
 
 /** The values of the micro-batches; or what is missing to compute them. */
@@ -30,17 +32,31 @@ export function partsOf(
   model: StepModel,
   sums: readonly MicroBatchSums[],
   key: ReportedKey,
+  counts: MeanCounts = 'kept',
 ): { parts: Part[] } | { lacks: readonly string[] } {
-  const lacks = lackingFor(model, key);
+  const lacks = [...lackingFor(model, key), ...lackingMask(model, key, counts)];
   if (lacks.length > 0) return { lacks };
   return {
-    parts: sums.map((own, at) => (IS_LOSS.includes(key) ? lossPart : meanPart)(model, own, { key, at })),
+    parts: sums.map((own, at) =>
+      isLoss(key) ? lossPart(model, own, { key, at }) : meanPart(model, own, { key, counts }),
+    ),
   };
 }
 
 function lackingFor(model: StepModel, key: ReportedKey): string[] {
   const isSplit = model.layout.microBatches > 1 && model.batch.microBatch === undefined;
   return [...new Set([...lackingTerms(model, key), ...(isSplit ? ['microBatch'] : [])])];
+}
+
+/** With \`kept\` alone, the mask before rejection is not known. */
+function lackingMask({ batch: { tokens } }: StepModel, key: ReportedKey, counts: MeanCounts): string[] {
+  const isUnknown = counts === 'mask' && tokens.kept !== undefined && tokens.mask === undefined;
+  return isUnknown && !isLoss(key) ? ['tokens.mask'] : [];
+}
+
+/** The sums over the counted tokens. Without rejection all tokens of the mask are kept. */
+function meansOf({ batch }: StepModel, { means }: MicroBatchSums, counts: MeanCounts): TokenSums {
+  return batch.tokens.kept === undefined ? means.kept : means[counts];
 }
 
 function lackingTerms({ lacks, batch }: StepModel, key: ReportedKey): string[] {
@@ -64,10 +80,11 @@ function lossPart(
   { key, at }: { key: ReportedKey; at: number },
 ): Part {
   const [ofPolicy, ofKl] = [model.scaleOf(at), model.klScaleOf(at)];
+  const { tokens } = meansOf(model, sums, 'mask');
   const of = (sum: Sum, scale: number, factor = 1): Part => ({
     value: sum.value * factor * scale,
     error: Math.abs(factor * scale) * errorOfSum(sum, model.arithmetic),
-    tokens: sums.tokens,
+    tokens,
   });
   if (key === 'policyLoss') return of(sums.policyLoss, ofPolicy);
   if (key === 'klLoss') return of(sums.klLoss, ofKl);
@@ -82,25 +99,26 @@ function lossPart(
   return {
     value: parts.reduce((sum, { value }) => sum + value, 0),
     error: parts.reduce((sum, { error }) => sum + error, 0) + 4 * model.arithmetic.unit * size,
-    tokens: sums.tokens,
+    tokens,
   };
 }
 
-/** A mean over the tokens of the micro-batch. A count is exact; its division rounds once, and once more in a float32 mean. */
+/** A mean over counted tokens of the micro-batch. A count is exact; its division rounds once, and once more in a float32 mean. */
 function meanPart(
-  { arithmetic }: StepModel,
+  model: StepModel,
   sums: MicroBatchSums,
-  { key }: { key: ReportedKey; at: number },
+  { key, counts }: { key: ReportedKey; counts: MeanCounts },
 ): Part {
-  const tokens = Math.max(1, sums.tokens);
+  const { arithmetic } = model;
+  const own = meansOf(model, sums, counts);
+  const tokens = Math.max(1, own.tokens);
   if (key === 'approxKl' || key === 'rolloutKl') {
-    const sum = sums[key];
+    const sum = own[key];
     return { value: sum.value / tokens, error: errorOfSum(sum, arithmetic) / tokens, tokens };
   }
-  // verl counts a dual-clipped token in the lower fraction only.
-  const clipped = key === 'clipFraction' ? sums.clipped : sums.dual;
-  const value = (clipped + sums.undecided / 2) / tokens;
-  return { value, error: sums.undecided / 2 / tokens + 4 * arithmetic.sumUnit * value, tokens };
+  const clipped = key === 'clipFraction' ? own.clipped : own.lower;
+  const value = (clipped + own.undecided / 2) / tokens;
+  return { value, error: own.undecided / 2 / tokens + 4 * arithmetic.sumUnit * value, tokens };
 }
 
 /**
@@ -146,7 +164,7 @@ export function checkValues(model: StepModel, sums: readonly MicroBatchSums[]): 
 
 function checkValue(model: StepModel, sums: readonly MicroBatchSums[], key: ReportedKey): ValueReport {
   const stated = model.batch.step.reported[key]!;
-  const found = partsOf(model, sums, key);
+  const found = partsOf(model, sums, key, stated.counts);
   if ('lacks' in found) return unknown(key, stated, found.lacks);
   if (stated.lacks !== undefined) return unknown(key, stated, [stated.lacks]);
   const isOne = found.parts.length === 1;
