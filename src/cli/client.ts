@@ -26,6 +26,9 @@ export interface Client extends Connection {
   feed(project: string | undefined, options: StreamOptions): AsyncIterable<FeedEntry>;
 }
 
+/** A request that the API may have received and carried out, although no answer of the API came. */
+export class AnswerLost extends CliError {}
+
 /** A refusal that the server marks as worth a retry. */
 class TemporaryRefusal extends CliError {}
 
@@ -105,14 +108,24 @@ function causeOf(error: unknown): string {
   return ` (${message.split('\n', 1)[0]}). ${START}`;
 }
 
+/** False if no connection was made, so that no request can have arrived. */
+function hasArrived(error: unknown): boolean {
+  const { cause } = error as Error;
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
+  const isRefused = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
+  return !isRefused.test(code) && !/SSL|CERT|TLS|SIGNED/.test(code);
+}
+
 const notTheApi = (base: string, what: string): CliError =>
   new CliError(EXIT.unreachable, `${base} is not an Echelon API: ${what}. Check --url.`);
 
 /** An error of the client as a message for the user. */
 function toCliError(error: ClientError, base: string, path: string): CliError {
   const { response } = error;
-  if (response === undefined)
-    return new CliError(EXIT.unreachable, `No answer from ${base}${causeOf(error.cause)}`);
+  if (response === undefined) {
+    const Kind = hasArrived(error.cause) ? AnswerLost : CliError;
+    return new Kind(EXIT.unreachable, `No answer from ${base}${causeOf(error.cause)}`);
+  }
   if (response.status === 401) {
     const message = `${base} does not accept the token. Give another one with --token or ECHELON_TOKEN.`;
     return new CliError(EXIT.refused, message, error instanceof ApiError ? error.code : undefined);
@@ -126,7 +139,7 @@ function toCliError(error: ClientError, base: string, path: string): CliError {
   if (response.ok) return notTheApi(base, 'its answer is not JSON');
   const status = `${response.status} ${response.statusText}`;
   if (response.status < 500) return notTheApi(base, `it answers ${status} to ${path}`);
-  return new CliError(
+  return new AnswerLost(
     EXIT.unreachable,
     `No answer from ${base}: ${status}, probably from a proxy in front of it. Try again later.`,
   );

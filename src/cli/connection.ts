@@ -146,3 +146,14 @@ export async function clientFor(options: ApiOptions): Promise<Client> {
 
 /** The address without a `/v1` and slashes at its end. */
 const baseOf = (url: string): string => url.replace(/\/+(v1\/*)?$/, '');
+
+/** `--idempotency-key` of a command that submits. */
+export const IDEMPOTENCY_KEY = [
+  '--idempotency-key <key>',
+  'a repeated submission with this key returns the first result (default: a random key)',
+] as const;
+
+/** Adds {@link IDEMPOTENCY_KEY} to a command. */
+export function withIdempotencyKey(command: Command): Command {
+  return command.option(...IDEMPOTENCY_KEY);
+}

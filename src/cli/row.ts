@@ -5,7 +5,7 @@ import { json, type Output } from 'echelon-verify/cli/output';
 import { wrapped } from 'echelon-verify/cli/shortened';
 import { widthFor, withWide } from 'echelon-verify/cli/table';
 import { type Client, readPages } from './client.ts';
-import { type ApiOptions, apiCommand, clientFor } from './connection.ts';
+import { type ApiOptions, apiCommand, clientFor, IDEMPOTENCY_KEY } from './connection.ts';
 import { experimentNamed, NAME_FORMS, sweepNamed } from './names.ts';
 
 /** An argument or option as commander takes it: flags and description, then a parser, a default, or both. */
@@ -86,7 +86,7 @@ async function answered<M extends Method, P extends PathOf<M>, G>(
   command: Command,
   output: Output,
 ): Promise<void> {
-  const options = command.opts<ApiOptions & { output?: string }>();
+  const options = command.opts<ApiOptions & { output?: string; idempotencyKey?: string }>();
   const named = Object.fromEntries(
     command.registeredArguments.map((argument, at) => [argument.name(), command.processedArgs[at]]),
   );
@@ -94,7 +94,14 @@ async function answered<M extends Method, P extends PathOf<M>, G>(
   const path = await parametersOf(entry.path, Object.values(named), client);
   const own = { url: client.url, width: widthFor(output, options) };
   const given = { ...options, ...named, ...path, ...own } as unknown as Given<M, P, G>;
-  const answer = await send(client, entry, { path, ...(await entry.input?.(given, client, output)) });
+  const request = { path, ...(await entry.input?.(given, client, output)) };
+  const call = (headers: object): Promise<Answer<M, P>> => send(client, entry, { ...request, headers });
+  const answer = entry.options?.includes(IDEMPOTENCY_KEY)
+    ? await (await import('./submission.ts')).submitted(
+        { output, idempotencyKey: options.idempotencyKey },
+        call,
+      )
+    : await call({});
   if (options.json) return output.line(json(entry.json?.(answer, given) ?? answer));
   const text = await entry.print(answer, given, output, client);
   if (text !== undefined) output.line(wrapped(text, own.width));
@@ -119,7 +126,7 @@ async function parametersOf(
 async function send<M extends Method, P extends PathOf<M>>(
   client: Client,
   { verb, path, pages }: { verb: M; path: P; pages?: number },
-  input: { path?: object; query?: object },
+  input: { path?: object; query?: object; headers?: object },
 ): Promise<Answer<M, P>> {
   const call = client[verb] as unknown as (path: P, input: object) => Promise<never>;
   if (pages === undefined) return call(path, input);

@@ -5,11 +5,11 @@ import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { MAX_PAGE } from '../client.ts';
+import { IDEMPOTENCY_KEY } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
 import { NAME_FORMS } from '../names.ts';
 import { row } from '../row.ts';
 import { coloredState, duration } from '../states.ts';
-import { IDEMPOTENCY_KEY, idempotencyHeader } from './submit.ts';
 
 const FILE = ['<file>', 'file with the plan; - is standard input'] as const;
 const EXAMPLE = 'deploy/examples/comparison.yaml';
@@ -42,9 +42,8 @@ export const submit = row({
   examples: [`echelon comparison submit ${EXAMPLE}`],
   verb: 'post',
   path: '/v1/comparisons',
-  input: async (given: { file: string; idempotencyKey?: string }, _client, output) => ({
-    body: (await readSpec(given.file, output)) as ComparisonPlan,
-    headers: idempotencyHeader(given),
+  input: async ({ file }: { file: string }, _client, output) => ({
+    body: (await readSpec(file, output)) as ComparisonPlan,
   }),
   print({ id, count, warnings }, _given, output) {
     for (const warning of warnings) output.remark(inert(`warning: ${warning}`));

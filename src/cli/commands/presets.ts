@@ -10,10 +10,10 @@ import { inert } from 'echelon-verify/text/inert';
 import { nearestName } from 'echelon-verify/text/nearest';
 import type { PaperFigures, Preset } from '../../engines/engine.ts';
 import { allPresets } from '../../engines/registry.ts';
-import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor, withIdempotencyKey } from '../connection.ts';
 import { group } from '../group.ts';
 import { stated } from '../row.ts';
-import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
+import { submitted } from '../submission.ts';
 import { watchSweep } from './sweep-watch.ts';
 
 type SubmitOptions = ApiOptions &
@@ -72,11 +72,10 @@ function submit(output: Output): Command {
     .action(async (preset: string, options: SubmitOptions) => {
       const { name } = presetOf(preset);
       const client = await clientFor(options);
-      const accepted = await client.post('/v1/presets/{name}/submit', {
-        path: { name },
-        body: bodyOf(options),
-        headers: idempotencyHeader(options),
-      });
+      const accepted = await submitted({ output, ...options }, (headers) =>
+        client.post('/v1/presets/{name}/submit', { path: { name }, body: bodyOf(options), headers }),
+      );
+      if (options.watch) output.remark(`Submitted ${accepted.id}.`);
       for (const warning of accepted.warnings) output.remark(inert(`warning: ${warning}`));
       if (options.watch) return watchSweep({ client, id: accepted.id, output, json: options.json ?? false });
       output.line(options.json ? json(accepted) : accepted.id);

@@ -1,40 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { Accepted, ExperimentSpec } from 'echelon-client/calls';
+import type { ExperimentSpec } from 'echelon-client/calls';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { inert } from 'echelon-verify/text/inert';
 import { Document, isScalar, visit } from 'yaml';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import type { Client } from '../client.ts';
-import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor, withIdempotencyKey } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { withOptions } from '../row.ts';
 import { changedSpec, changesSpec, SPEC_CHANGES, type SpecChanges } from '../spec-changes.ts';
 import { requireKind } from '../spec-file.ts';
+import { submitted } from '../submission.ts';
 import { watchExperiment } from './watch.ts';
 
 interface Options extends ApiOptions, SpecChanges {
   idempotencyKey?: string;
   watch?: boolean;
   dryRun?: boolean;
-}
-
-/** `--idempotency-key` of a command that submits. */
-export const IDEMPOTENCY_KEY = [
-  '--idempotency-key <key>',
-  'a repeated submission with this key returns the first result (default: a random key)',
-] as const;
-
-/** Adds {@link IDEMPOTENCY_KEY} to a command. */
-export function withIdempotencyKey(command: Command): Command {
-  return command.option(...IDEMPOTENCY_KEY);
-}
-
-/** The header of `--idempotency-key`. */
-export function idempotencyHeader({ idempotencyKey }: { idempotencyKey?: string }) {
-  return { 'idempotency-key': idempotencyKey ?? randomUUID() };
 }
 
 function submit(output: Output): Command {
@@ -57,8 +41,10 @@ function submit(output: Output): Command {
       // The API validates it.
       const body = changedSpec(given, options) as ExperimentSpec;
       if (options.dryRun) return await showPlan({ client, body, output, asJson: options.json });
-      const headers = idempotencyHeader(options);
-      const accepted = await client.post('/v1/experiments', { body, headers });
+      const accepted = await submitted({ output, ...options }, (headers) =>
+        client.post('/v1/experiments', { body, headers }),
+      );
+      if (options.watch) output.remark(`Submitted ${accepted.id}.`);
       if (options.watch)
         return watchExperiment({ client, id: accepted.id, output, json: options.json ?? false });
       output.line(options.json ? json(accepted) : accepted.id);
@@ -121,28 +107,29 @@ function rerun(output: Output): Command {
     .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
       const id = await experimentNamed(client, name);
-      const headers = idempotencyHeader(options);
-      const accepted = changesSpec(options)
-        ? await submitChanged({ client, id, changes: options, headers })
-        : await client.post('/v1/experiments/{id}/rerun', { path: { id }, headers });
+      const body = changesSpec(options) ? await changedBody({ client, id, changes: options }) : undefined;
+      const accepted = await submitted({ output, ...options }, (headers) =>
+        body === undefined
+          ? client.post('/v1/experiments/{id}/rerun', { path: { id }, headers })
+          : client.post('/v1/experiments', { body, headers }),
+      );
+      if (options.watch) output.remark(`Submitted ${accepted.id}.`);
       if (options.watch)
         return watchExperiment({ client, id: accepted.id, output, json: options.json ?? false });
       output.line(options.json ? json(accepted) : accepted.id);
     });
 }
 
-/** Submits the spec of an experiment with changes, in the project of the experiment unless the changes name another. */
-async function submitChanged(input: {
+/** The spec of an experiment with changes, in the project of the experiment unless the changes name another. */
+async function changedBody(input: {
   client: Client;
   id: string;
   changes: SpecChanges;
-  headers: ReturnType<typeof idempotencyHeader>;
-}): Promise<Accepted> {
-  const { client, id, changes, headers } = input;
-  const { submitted, project } = await client.get('/v1/experiments/{id}', { path: { id } });
+}): Promise<ExperimentSpec> {
+  const { client, id, changes } = input;
+  const { submitted: spec, project } = await client.get('/v1/experiments/{id}', { path: { id } });
   // The API validates it.
-  const body = changedSpec({ project, ...submitted }, changes) as ExperimentSpec;
-  return client.post('/v1/experiments', { body, headers });
+  return changedSpec({ project, ...spec }, changes) as ExperimentSpec;
 }
 
 /** The commands that submit an experiment: `echelon submit` and `rerun`. */

@@ -7,14 +7,14 @@ import { fittedTable, idColumn, widthFor, withWide } from 'echelon-verify/cli/ta
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { MAX_PAGE } from '../client.ts';
-import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor, withIdempotencyKey } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
 import { group } from '../group.ts';
 import { sweepNamed } from '../names.ts';
 import { row, SWEEP } from '../row.ts';
 import { requireKind } from '../spec-file.ts';
 import { coloredState, coloredStatus, duration } from '../states.ts';
-import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
+import { submitted } from '../submission.ts';
 import { cell, compare, series } from './sweep-results.ts';
 import { findingsInWords, findingsOf, notCreated, progress, watchSweep } from './sweep-watch.ts';
 
@@ -102,8 +102,11 @@ function submit(output: Output): Command {
         const preview = await client.post('/v1/sweeps/preview', { body });
         return output.line(options.json ? json(preview) : describePreview(preview));
       }
-      const accepted = await client.post('/v1/sweeps', { body, headers: idempotencyHeader(options) });
+      const accepted = await submitted({ output, ...options }, (headers) =>
+        client.post('/v1/sweeps', { body, headers }),
+      );
       for (const warning of accepted.warnings) output.remark(inert(`warning: ${warning}`));
+      if (options.watch) output.remark(`Submitted ${accepted.id}.`);
       if (options.watch) return watchSweep({ client, id: accepted.id, output, json: options.json ?? false });
       output.line(options.json ? json(accepted) : accepted.id);
       if (!options.json) output.remark(plural(accepted.count, 'child', 'children'));

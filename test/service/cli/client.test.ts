@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { createClient } from '../../../src/cli/client.ts';
+import { AnswerLost, createClient } from '../../../src/cli/client.ts';
 import { REPLAY } from '../../support/http-app.ts';
+import { freePort } from '../../support/redis.ts';
 
 async function serving(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
@@ -197,4 +198,16 @@ test('a stream that the server closes for a revoked key is not resumed', async (
     return true;
   });
   assert.equal(requests, 1);
+});
+
+test('a request whose answer is lost may have arrived; one without a connection has not', async (t) => {
+  const cut = await serving(t, (request) => void request.socket.destroy());
+  const proxied = await serving(t, (_, response) => response.writeHead(502).end('bad gateway'));
+  for (const url of [cut, proxied])
+    await assert.rejects(createClient({ url, token: 't' }).get('/v1/caller'), AnswerLost);
+  const unused = `http://127.0.0.1:${await freePort()}`;
+  await assert.rejects(createClient({ url: unused, token: 't' }).get('/v1/caller'), (error: unknown) => {
+    assert.ok(error instanceof CliError && !(error instanceof AnswerLost));
+    return error.exitCode === EXIT.unreachable;
+  });
 });

@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Command } from 'commander';
 import { parse } from 'yaml';
-import { idempotencyHeader, resolvedYaml, withIdempotencyKey } from '../../../../src/cli/commands/submit.ts';
+import { resolvedYaml } from '../../../../src/cli/commands/submit.ts';
 import { validateSpec } from '../../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
-
-test('an idempotency key is sent as given, and is random by default', () => {
-  const command = withIdempotencyKey(new Command('x'));
-  command.parse(['--idempotency-key', 'k1'], { from: 'user' });
-  assert.deepEqual(idempotencyHeader(command.opts()), { 'idempotency-key': 'k1' });
-  const [one, other] = [idempotencyHeader({}), idempotencyHeader({})];
-  assert.notEqual(one['idempotency-key'], other['idempotency-key']);
-});
 
 test('a resolved spec marks its defaults, and no other value', () => {
   const submitted = {
