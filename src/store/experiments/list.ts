@@ -3,6 +3,7 @@ import type { State } from '../../core/states.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { StoreContext } from '../redis/context.ts';
 import type { Keys } from '../redis/keys.ts';
+import { createListOrders } from './list-order.ts';
 import { type ExperimentFilter, type ExperimentOrder, SORT_FIELDS } from './types.ts';
 
 /**
@@ -28,10 +29,14 @@ const BY_ACTIVITY: readonly (readonly State[])[] = [
 ];
 /** MAX experiments that an order by value examines, the newest ones. */
 const SORTED = 10_000;
+/** MAX experiments before the ended ones in the order `active`, the newest ones. */
+const ACTIVE = 50_000;
 
 interface ListInput extends ExperimentFilter {
   limit: number;
   before?: string;
+  /** Whose cursors these are. Default: those of this process. */
+  reader?: string;
 }
 
 interface ListPage {
@@ -43,12 +48,14 @@ interface ListPage {
 
 /** Lists of experiments by indexes and filters, newest first or in another order. */
 export function createList(context: StoreContext, getAll: GetAll) {
-  const reader = { context, getAll };
+  const reader = { context, getAll, orders: createListOrders(context) };
   return {
     /**
      * One call examines at most 2,500 records, one step of Redis 250; with `idPrefix` 20 times as many. A page may therefore
-     * have fewer items than `limit`, or none, and still have a `next`. An order by value examines the newest 10,000 records,
-     * and its pages are full.
+     * have fewer items than `limit`, or none, and still have a `next`. An order by value examines the newest 10,000 records.
+     *
+     * An experiment that matches from the first page to the last is on exactly one page, also if its place in the order changes
+     * meanwhile.
      */
     async list(
       input: ListInput,
@@ -64,7 +71,10 @@ export function createList(context: StoreContext, getAll: GetAll) {
 interface Reader {
   context: StoreContext;
   getAll: GetAll;
+  orders: ReturnType<typeof createListOrders>;
 }
+
+const OWN_READER = 'echelon';
 
 /** An experiment that has moved on since, or was deleted, belongs to another list by now. */
 async function present({ getAll }: Reader, ids: readonly string[], state: ExperimentFilter['state']) {
@@ -72,7 +82,11 @@ async function present({ getAll }: Reader, ids: readonly string[], state: Experi
   return found.filter((item): item is Experiment => item !== undefined && isWanted(item.state, state));
 }
 
-async function newest(reader: Reader, { limit, before, ...filter }: ListInput): Promise<ListPage> {
+async function newest(
+  reader: Reader,
+  { limit, before, reader: _reader, ...filter }: ListInput,
+  except: ReadonlySet<number> = new Set(),
+): Promise<ListPage> {
   if (limit <= 0) return { items: [], next: null, sorted: null };
   const query = queryOf(reader.context, filter);
   const ids: string[] = [];
@@ -81,46 +95,91 @@ async function newest(reader: Reader, { limit, before, ...filter }: ListInput): 
     const wanted = limit - ids.length;
     const reply = await reader.context.run('list', [JSON.stringify({ ...query, below, wanted })]);
     const [next, ...found] = reply as [string, ...string[]];
-    ids.push(...found.filter((_value, at) => at % 2 === 0));
+    for (let at = 0; at < found.length; at += 2) if (!except.has(Number(found[at + 1]))) ids.push(found[at]!);
     below = next;
   }
   const items = await present(reader, ids, filter.state);
   return { items, next: below === '' ? null : writeCursor(below), sorted: null };
 }
 
-/** The parts of {@link BY_ACTIVITY} one after another; a cursor has the part and the place in it. */
-async function activeFirst(reader: Reader, { limit, before, ...filter }: ListInput): Promise<ListPage> {
-  const items: Experiment[] = [];
-  let [part, place] = (before === undefined ? [0] : JSON.parse(before)) as [number, string?];
-  for (; part < BY_ACTIVITY.length; part++, place = undefined) {
-    const state = BY_ACTIVITY[part]!.filter((one) => isWanted(one, filter.state));
-    if (state.length === 0) continue;
-    const more = limit - items.length;
-    if (more === 0) return { items, next: JSON.stringify([part]), sorted: null };
-    const page = await newest(reader, { ...filter, state, limit: more, ...(place && { before: place }) });
-    items.push(...page.items);
-    if (page.next !== null) return { items, next: JSON.stringify([part, page.next]), sorted: null };
-  }
-  return { items, next: null, sorted: null };
+/**
+ * Where a list in the order `active` or by value continues: at `at` of a stored order and, in the order `active` after the end of
+ * that, among the ended experiments at the cursor `ended`.
+ */
+interface Place {
+  token: string;
+  at: number;
+  ended?: string;
 }
 
-/** A cursor has the value and the arrival of the last item. */
-async function byValue(
-  reader: Reader,
-  { limit, before, ...filter }: ListInput,
-  order: ExperimentOrder,
-): Promise<ListPage> {
-  const entries = await sortable(reader.context, filter, order.by);
-  const compare = (a: SortEntry, b: SortEntry) => compareEntries(a, b, order.isDescending);
-  const last = before === undefined ? undefined : (JSON.parse(before) as SortEntry);
-  const rest = entries.filter((one) => last === undefined || compare(last, one) < 0).toSorted(compare);
-  const ids = rest.slice(0, limit).map(({ id }) => id);
-  const items = await present(reader, ids, filter.state);
-  return {
-    items,
-    next: rest.length > limit ? JSON.stringify(rest[limit - 1]) : null,
-    sorted: entries.length,
+/**
+ * First the experiments that have not ended when the first page is read, in the order of {@link BY_ACTIVITY}, then the ended ones. One
+ * that ends meanwhile stays where it was.
+ */
+async function activeFirst(reader: Reader, input: ListInput): Promise<ListPage> {
+  const { limit, before, reader: of = OWN_READER, ...filter } = input;
+  const place = before === undefined ? undefined : (JSON.parse(before) as Place);
+  const order = place ? await reader.orders.read(of, place.token) : await activeOrder(reader.context, filter);
+  const at = place?.at ?? 0;
+  const shown = Math.min(order.length, at + limit);
+  const items = await itemsOf(reader, order.slice(at, shown), filter.state);
+  const room = limit - (shown - at);
+  const ended = BY_ACTIVITY.at(-1)!.filter((state) => isWanted(state, filter.state));
+  const wanted = { ...filter, state: ended, limit: room, ...(place?.ended && { before: place.ended }) };
+  const rest = ended.length === 0 ? undefined : await newest(reader, wanted, new Set(order));
+  items.push(...(rest?.items ?? []));
+  const isOver = shown === order.length && (rest === undefined || (room > 0 && rest.next === null));
+  if (isOver) return { items, next: null, sorted: null };
+  const token = place?.token ?? (await reader.orders.save(of, [...order]));
+  const next: Place = { token, at: shown, ...(rest?.next && { ended: rest.next }) };
+  return { items, next: JSON.stringify(next), sorted: null };
+}
+
+/** The arrivals of the experiments that have not ended, in the order of {@link BY_ACTIVITY}, the newest of each part first. */
+async function activeOrder(context: StoreContext, filter: ExperimentFilter): Promise<number[]> {
+  const parts = BY_ACTIVITY.slice(0, -1).map((states) => states.filter((one) => isWanted(one, filter.state)));
+  const states = parts.flat();
+  if (states.length === 0) return [];
+  // All states in one pass: an experiment that moves from one to another has one place in it.
+  const found = await valuesOf(
+    context,
+    { ...filter, state: states },
+    { sortBy: ['', 'state'], most: ACTIVE },
+  );
+  const partOf = (state: string | undefined): number => {
+    const part = parts.findIndex((some) => some.includes(state as State));
+    return part < 0 ? parts.length : part; // it has ended since
   };
+  return found
+    .toSorted((a, b) => partOf(a.values[0]) - partOf(b.values[0]) || b.arrival - a.arrival)
+    .map(({ arrival }) => arrival);
+}
+
+/** By the values of the moment at which the first page is read. */
+async function byValue(reader: Reader, input: ListInput, order: ExperimentOrder): Promise<ListPage> {
+  const { limit, before, reader: of = OWN_READER, ...filter } = input;
+  const place = before === undefined ? undefined : (JSON.parse(before) as Place);
+  const arrivals = place
+    ? await reader.orders.read(of, place.token)
+    : (await sortable(reader.context, filter, order.by))
+        .toSorted((a, b) => compareEntries(a, b, order.isDescending))
+        .map(({ arrival }) => arrival);
+  const at = place?.at ?? 0;
+  const items = await itemsOf(reader, arrivals.slice(at, at + limit), filter.state);
+  const sorted = arrivals.length;
+  if (at + limit >= sorted) return { items, next: null, sorted };
+  const token = place?.token ?? (await reader.orders.save(of, [...arrivals]));
+  const next: Place = { token, at: at + limit };
+  return { items, next: JSON.stringify(next), sorted };
+}
+
+async function itemsOf(reader: Reader, arrivals: ArrayLike<number>, state: ExperimentFilter['state']) {
+  const ids = await reader.orders.idsOf(arrivals);
+  return present(
+    reader,
+    ids.filter((id) => id !== undefined),
+    state,
+  );
 }
 
 /** The filter as the script takes it. */
@@ -142,7 +201,6 @@ function queryOf(context: StoreContext, filter: ExperimentFilter) {
 }
 
 interface SortEntry {
-  id: string;
   arrival: number;
   /** Null: it has no value, and comes last in either direction. */
   value: string | number | null;
@@ -158,18 +216,26 @@ async function sortable(
     ? [by.slice(7)]
     : (SORT_FIELDS[by as keyof typeof SORT_FIELDS] ?? []);
   const sortBy = [by.startsWith('metric:') ? ':metrics' : '', ...(fields.length > 0 ? fields : ['seq'])];
+  const found = await valuesOf(context, filter, { sortBy, most: SORTED });
+  return found.map(({ arrival, values }) => ({ arrival, value: sortValue(by, values) }));
+}
+
+/** Stored fields of the newest `most` experiments that match: a key (`''` or `:metrics`) and names of fields. */
+async function valuesOf(
+  context: StoreContext,
+  filter: ExperimentFilter,
+  { sortBy, most }: { sortBy: readonly string[]; most: number },
+): Promise<{ arrival: number; values: string[] }[]> {
   const size = sortBy.length + 1;
   const query = { ...queryOf(context, filter), sortBy, wanted: RECORDS_PER_STEP };
-  const entries: SortEntry[] = [];
-  for (let step = 0, below = '+inf'; step < SORTED / RECORDS_PER_STEP && below !== ''; step++) {
+  const found: { arrival: number; values: string[] }[] = [];
+  for (let step = 0, below = '+inf'; step < most / RECORDS_PER_STEP && below !== ''; step++) {
     const reply = (await context.run('list', [JSON.stringify({ ...query, below })])) as string[];
-    for (let at = 1; at < reply.length; at += size) {
-      const [id = '', arrival, ...values] = reply.slice(at, at + size);
-      entries.push({ id, arrival: Number(arrival), value: sortValue(by, values) });
-    }
+    for (let at = 1; at < reply.length; at += size)
+      found.push({ arrival: Number(reply[at + 1]), values: reply.slice(at + 2, at + size) });
     below = reply[0]!;
   }
-  return entries;
+  return found;
 }
 
 const TEXTS: ReadonlySet<string> = new Set(['name', 'project', 'owner', 'cluster', 'sweep']);

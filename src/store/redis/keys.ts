@@ -36,6 +36,8 @@ export function createKeys(prefix: string) {
     feeds: `${root}:feeds`,
     /** Hash: what allocations have taken on a day (days since 1970). */
     usage: (day: number) => `${root}:usage:${day}`,
+    /** Hash: orders of lists that a caller reads page by page, by slot; and `count`. Expires. */
+    listOrders: (caller: string) => `${root}:list-orders:${caller}`,
     /** Channel: topics of wake-ups. */
     wake: `${root}:wake`,
     ...experimentKeys(root),

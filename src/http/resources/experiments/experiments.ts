@@ -218,7 +218,7 @@ function addList(app: App, deps: RouteDeps): void {
     operationId: 'listExperiments',
     summary: 'List experiments',
     description:
-      'With a filter by text, tag, outcome or estimator, a page can have fewer than `limit` items, or none, and still have a `next`. An order by a value sorts the newest 10,000 experiments that match, and `sorted` has their number.',
+      'With a filter by text, tag, outcome or estimator, a page can have fewer than `limit` items, or none, and still have a `next`. An order by a value sorts the newest 10,000 experiments that match, and `sorted` has their number. The order is that of the first page, so each experiment is on one page; a cursor is valid for an hour.',
     tag: 'experiments',
     querystring: ListQuery,
     answer: 'ExperimentPage',
@@ -248,7 +248,10 @@ function addList(app: App, deps: RouteDeps): void {
       };
       const scope = `experiments ${canonicalJson({ ...filter, ...order })}`;
       const before = cursor === undefined ? {} : { before: cursors.open(scope, cursor) };
-      const page = await store.experiments.list({ ...filter, ...before, limit }, order);
+      const page = await store.experiments.list(
+        { ...filter, ...before, limit, reader: request.caller.id },
+        order,
+      );
       const items = await withSilence(deps, page.items);
       const next = page.next === null ? null : cursors.seal(scope, page.next);
       return { items, next, sorted: page.sorted };

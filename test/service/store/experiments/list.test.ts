@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test';
 import { newExperimentId, newSweepId } from '../../../../src/core/ids.ts';
 import type { State } from '../../../../src/core/states.ts';
 import type { ExperimentFilter, ExperimentOrder } from '../../../../src/store/experiments/types.ts';
-import { storeFor, submitInput } from '../../../support/store.ts';
+import { claimed, storeFor, submitInput } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });
 
@@ -279,4 +279,77 @@ test('a filter that fits nothing costs a bounded look in a step and in a call, a
   assert.equal(looked / ((await calls('evalsha')) - steps), 250);
   assert.deepEqual(await idsOf({ project: 'full', namePrefix: 'none' }), []);
   assert.deepEqual((await idsOf({ project: 'full', namePrefix: 'fill' }, 200)).length, ids.length);
+});
+
+describe('a list whose experiments change between its pages', async () => {
+  const world = await storeFor({ after });
+  const orders = ['active', 'duration', 'progress', 'wrong', 'metric:a/b', 'name', 'submitted'] as const;
+  const ids: string[] = [];
+  const submit = async (): Promise<void> => {
+    const { id } = await world.store.experiments.submit(submitInput({ name: `n${ids.length}` }));
+    ids.push(id);
+  };
+  for (let count = 0; count < 20; count++) await submit();
+
+  /** One change that moves experiments in some order. */
+  async function change(random: () => number): Promise<void> {
+    const id = ids[Math.floor(random() * ids.length)]!;
+    const record = `{echelon}:x:${id}`;
+    const now = Math.floor(random() * 1e6);
+    const changes = [
+      () => world.redis.hset(record, { startedAt: now, endedAt: now + Math.floor(random() * 1e6) }),
+      () => world.redis.hset(record, { startedAt: Date.now() - now }),
+      () => world.redis.hset(record, { step: Math.floor(random() * 9), steps: 9, vWrong: now % 5 }),
+      () => world.redis.hset(`${record}:metrics`, 'a/b', String(random())),
+      () => world.store.experiments.cancel(id, 'not wanted'),
+      () => claimed(world.store, id).catch(() => undefined), // it is not queued any more
+      () => (ids.length < 40 ? submit() : undefined),
+    ];
+    await changes[Math.floor(random() * changes.length)]!();
+  }
+
+  for (const by of orders)
+    test(`by ${by} has each experiment that existed throughout on one page, and ends`, async () => {
+      for (let seed = 1; seed <= 4; seed++) {
+        const random = randomFrom(seed);
+        const throughout = [...ids];
+        const seen: string[] = [];
+        let before: string | undefined;
+        for (let pages = 0; ; pages++) {
+          assert.ok(pages < 2 * throughout.length + 20, 'the list does not end');
+          const input = { limit: 1 + (seed % 3), ...(before !== undefined && { before }) };
+          const page = await world.store.experiments.list(input, { by, isDescending: seed % 2 === 0 });
+          seen.push(...page.items.map(({ id }) => id));
+          if (page.next === null) break;
+          before = page.next;
+          await change(random);
+        }
+        assert.equal(new Set(seen).size, seen.length, `seed ${seed}: one is on two pages`);
+        assert.deepEqual(
+          throughout.filter((id) => !seen.includes(id)),
+          [],
+          `seed ${seed}`,
+        );
+      }
+    });
+});
+
+/** Numbers from 0 to 1 that a seed repeats. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+}
+
+test('a cursor belongs to its reader, and ends when eight further lists were begun', async () => {
+  const order = { by: 'name', isDescending: false } as const;
+  const first = await store.experiments.list({ limit: 2, reader: 'me' }, order);
+  const further = { limit: 2, before: first.next! };
+  assert.equal((await store.experiments.list({ ...further, reader: 'me' }, order)).items.length, 2);
+  const refused = { code: 'invalid-cursor' };
+  await assert.rejects(store.experiments.list({ ...further, reader: 'another' }, order), refused);
+  for (let count = 0; count < 8; count++) await store.experiments.list({ limit: 2, reader: 'me' }, order);
+  await assert.rejects(store.experiments.list({ ...further, reader: 'me' }, order), refused);
 });
