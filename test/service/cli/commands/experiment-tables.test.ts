@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { EXIT } from 'echelon-verify/cli/exit';
@@ -8,6 +7,7 @@ import { differencesOf } from '../../../../src/plan/differences.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
 import type { SweepSeries } from '../../../../src/schemas/sweep.ts';
 import { keptOutput, runProgram } from '../../../support/cli.ts';
+import { assertPrinted } from '../../../support/printed.ts';
 import { recordedApi } from '../../../support/recorded-answers.ts';
 
 /* What commands print of recorded answers; test/service/contract/recorded-answers.test.ts compares these with the API. */
@@ -20,48 +20,41 @@ async function run(...argv: string[]) {
   return { ...ended, output, text: output.lines.join('\n') };
 }
 
-test('attempts tells where each ran and how it ended, inert', async () => {
-  const { text } = await run('attempts', ids.failed);
-  assert.match(text, /\n1 +\S+ +2\S+ \S+ +2\S+ \S+ +1 +failed: no room\\u001b\[2J$/);
+/** What each command prints, by its arguments. */
+async function printed(...commands: string[][]): Promise<Record<string, string>> {
+  const all: Record<string, string> = {};
+  for (const argv of commands) {
+    const { text, output, error } = await run(...argv);
+    all[argv.join(' ')] = [text, ...output.remarks, error?.message].filter(Boolean).join('\n');
+  }
+  return all;
+}
+
+test('attempts prints where each ran and how it ended, inert, and names a stop once', async (t) => {
+  const some = [ids.failed, ids.one, ids.stopped];
+  assertPrinted(t, 'attempts', await printed(...some.map((id) => ['attempts', id])));
   const asJson = await run('attempts', ids.failed, '--json');
   assert.equal(asJson.output.json<{ items: unknown[] }>().items.length, 1);
-  assert.match((await run('attempts', ids.one)).text, /No attempts yet/);
 });
 
-test('attempts says once that one was stopped', async () => {
-  const { text } = await run('attempts', ids.stopped);
-  assert.match(text, / stopped: by a rule \(exit code 143\)$/);
-  assert.doesNotMatch(text, /stopped: stopped/);
-});
-
-test('artifacts lists checkpoints, paths inert', async () => {
-  const { text } = await run('artifacts', ids.saved);
-  assert.match(text, /checkpoint +5 +1 +1970-01-01 00:00:00 +\/shared\/\\u001b\[31m5/);
+test('artifacts lists checkpoints, paths inert', async (t) => {
+  assertPrinted(t, 'artifacts', await printed(['artifacts', ids.saved], ['artifacts', ids.failed]));
   const asJson = await run('artifacts', ids.saved, '--json');
   assert.equal(asJson.output.json<{ items: Artifact[] }>().items[0]!.path, '/shared/\u001b[31m5');
-  assert.match((await run('artifacts', ids.failed)).text, /No artifacts/);
 });
 
-test('metrics lists names with their last values, inert', async () => {
-  const { text } = await run('metrics', ids.measured);
-  assert.match(text, /^METRIC +LAST\nactor\/kl +33\nactor\/x\\u001b\[2J +1\nloss +2$/);
-  const { output } = await run('metrics', ids.measured, '--json');
-  assert.equal(output.json<{ items: unknown[] }>().items.length, 3);
-});
-
-test('metrics shows the named metrics over the steps', async () => {
-  const { text } = await run('metrics', ids.measured, 'actor/*', '--resolution', '4');
-  assert.match(text, /^actor\/kl\nSTEPS +VALUES +MEAN/);
-  assert.match(text, /^0-24 +25 +4 +0 +8 +8 +1970-01-01 00:00:00$/m);
-  assert.match(text, /^0-24 +25 +1 +1 +1 +1 +1 +1970-01-01 00:00:00$/m);
-  const part = await run('metrics', ids.measured, 'actor/kl', '--from', '3', '--to', '4', '--json');
+test('metrics lists names with their last values, inert, and the named ones over the steps', async (t) => {
+  const of = (...argv: string[]) => ['metrics', ids.measured, ...argv];
+  const commands = [of(), of('actor/*', '--resolution', '4'), of('nothing-like-it'), of('actor/kll')];
+  assertPrinted(t, 'metrics', await printed(...commands));
+  assert.equal((await run(...of('nothing-like-it'))).exitCode, EXIT.notOk);
+  assert.equal((await run(...of('--json'))).output.json<{ items: unknown[] }>().items.length, 3);
+  const part = await run(...of('actor/kl', '--from', '3', '--to', '4', '--json'));
   const { series } = part.output.json<{ series: { points: { first: number }[] }[] }>();
   assert.deepEqual(
     series[0]?.points.map(({ first }) => first),
     [1, 4 / 3],
   );
-  assert.equal((await run('metrics', ids.measured, 'nothing-like-it')).exitCode, EXIT.notOk);
-  assert.match((await run('metrics', ids.measured, 'actor/kll')).error!.message, /Did you mean actor\/kl\?/);
 });
 
 test('metrics prints every value at full precision', async () => {
@@ -75,28 +68,15 @@ test('metrics prints every value at full precision', async () => {
   );
 });
 
-test('rules lists the presets without a server', async () => {
-  const listed = async (...argv: string[]) => {
-    const output = keptOutput();
-    await runProgram(output, ['rules', ...argv]);
-    return output;
-  };
-  assert.match((await listed()).lines.join('\n'), /kl-high +actor\/ppo_kl above 0\.1, 3 times in a row +\S/);
-  assert.equal((await listed('--json')).json<unknown[]>().length, 15);
-});
-
-test('rules shows the rules of an experiment and when they fired', async () => {
-  assert.match((await run('rules', ids.ruled)).text, /kl-high +stop +\S.* -\n/);
-  assert.match((await run('get', ids.ruled)).text, /rules +2, none fired/);
-  const reason = 'rule kl-high: actor/ppo_kl was 1 at step 7';
-  const { text } = await run('rules', ids.fired);
-  assert.match(text, /kl-high .*attempt 1, step 7/);
-  assert.ok(text.includes(`  ${reason}`) && text.includes('stopped by kl-high'));
-  assert.ok((await run('get', ids.fired)).text.includes(`fired once: ${reason}`));
-});
-
-test('rules prints a message for an experiment without rules', async () => {
-  assert.deepEqual((await run('rules', ids.saved)).output.lines, ['The experiment has no rules.']);
+test('rules shows the presets without a server, and the rules of an experiment and when they fired', async (t) => {
+  const output = keptOutput();
+  await runProgram(output, ['rules', '--json']);
+  assert.equal(output.json<unknown[]>().length, 15);
+  const some = [ids.ruled, ids.fired, ids.saved].flatMap((id) => [
+    ['rules', id],
+    ['get', id],
+  ]);
+  assertPrinted(t, 'rules', await printed(...some));
 });
 
 test('two specs differ in the values that one has otherwise, or alone', () => {
@@ -107,29 +87,26 @@ test('two specs differ in the values that one has otherwise, or alone', () => {
   ]);
 });
 
-test('diff shows the values in which two experiments differ, and both results', async () => {
+test('diff shows the values in which two experiments differ, and both results', async (t) => {
   const { one, two } = ids;
-  const { text } = await run('diff', 'one', two);
-  assert.match(text, new RegExp(`^SPEC +${one} +${two}\\n/name +one +two$`, 'm'));
-  assert.match(text, /^state +queued +queued$/m);
+  assertPrinted(t, 'diff', await printed(['diff', 'one', two], ['diff', one, one]));
   const { output } = await run('diff', one, two, '--json');
   assert.deepEqual(
     output.json<{ differences: { pointer: string }[] }>().differences.map(({ pointer }) => pointer),
     ['/name'],
   );
-  assert.equal((await run('diff', one, one)).output.lines[0], 'The specs are equal.');
 });
 
-test('the series of a sweep is a table of means per combination and steps, or JSON', async () => {
-  const { text } = await run('sweeps', 'series', ids.newSweep);
-  assert.match(text, /^No child has recorded val\/success_rate\./);
-  const found = await run('sweeps', 'series', ids.sweep, 'm');
-  assert.match(found.text, /\/replay\/batches +STEPS +N +MEAN.*\n0 +3 +1 +0\.2500 +-/);
+test('the series of a sweep is a table of means per combination and steps, or JSON', async (t) => {
+  const commands = [
+    ['sweeps', 'series', ids.newSweep],
+    ['sweeps', 'series', ids.sweep, 'm'],
+  ];
+  assertPrinted(t, 'sweeps-series', await printed(...commands));
   const [first] = (await run('sweeps', 'series', ids.sweep, 'm', '--json')).output.json<SweepSeries>().items;
   assert.deepEqual([first!.points.length, first!.points[0]!.mean], [1, 0.25]);
 });
 
-const GOLDEN = 'test/golden/answers/eighty-columns.txt';
 const { failed, fired, saved, measured, ruled, one, two, sweep, newSweep } = ids;
 
 /** Commands of people who look at a terminal of 80 columns. */
@@ -167,23 +144,15 @@ test('in a terminal of 80 columns no table and no sentence is broken within a wo
   const record = await run('get', one, '--json');
   const { submittedAt } = record.output.json<{ submittedAt: number }>();
   t.mock.timers.enable({ apis: ['Date'], now: submittedAt + 90 * 60_000 });
-  const shown: string[] = [];
+  const shown: Record<string, string> = {};
   for (const argv of LOOKS) {
     const needsNoServer = ['presets', 'recipes', 'plan'].includes(argv[0]!) || argv.join() === 'rules';
     const output = Object.assign(keptOutput(), { columns: 80 });
     await runProgram(output, [...argv, ...(needsNoServer ? [] : connection)]);
-    const text = [...output.remarks.map((one) => wrapped(one, 80)), ...output.lines].join('\n');
-    shown.push(
-      `$ echelon ${argv.join(' ')}\n${stripVTControlCharacters(text).replace(/127.0.0.1:\d+/, 'HOST')}\n`,
-    );
+    shown[argv.join(' ')] = [...output.remarks.map((one) => wrapped(one, 80)), ...output.lines].join('\n');
   }
-  const text = shown.join('\n');
-  if (process.env.ECHELON_RECORD === '1') writeFileSync(GOLDEN, text);
-  for (const line of text.split('\n').filter((one) => one.replace(/ \\$/, '').trim().includes(' ')))
-    assert.ok(line.startsWith('$') || line.length <= 80, `${line.length} columns: ${line}`);
-  assert.equal(
-    text,
-    readFileSync(GOLDEN, 'utf8'),
-    'record anew with ECHELON_RECORD=1, and read the difference',
-  );
+  const lines = Object.values(shown).flatMap((text) => stripVTControlCharacters(text).split('\n'));
+  for (const line of lines.filter((one) => one.replace(/ \\$/, '').trim().includes(' ')))
+    assert.ok(line.length <= 80, `${line.length} columns: ${line}`);
+  assertPrinted(t, 'eighty-columns', shown);
 });
