@@ -27,7 +27,14 @@ const SLOW = {
   evaluation: { games: 4 },
 };
 
-const commandLine = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+/** Empty if the process has ended since it was listed. */
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
 const ended = ({ state, verification }: Experiment) => isFinal(state) && verification.status === 'complete';
 const atStep = (step: number) => (experiment: Experiment) =>
   experiment.state === 'running' && experiment.progress.step >= step;
