@@ -159,13 +159,19 @@ function responseOf({ headers = {}, ...answer }: Answer, limits: object = {}): o
   };
 }
 
+/** The parts of each document as the routes state them: most routes have the same refusals, which are written once. */
+const statedParts = new WeakMap<OpenApi, Map<string, string>>();
+
 /** A reference to the part, which `components` holds under the name; the part itself if another one has the name. */
 function shared(document: OpenApi, kind: 'parameters' | 'responses', name: string, part: object): object {
-  const stands = documentSchema(document, part);
-  document.components[kind][name] ??= stands;
-  return JSON.stringify(document.components[kind][name]) === JSON.stringify(stands)
-    ? refer(kind, name)
-    : part;
+  const parts = statedParts.get(document) ?? new Map<string, string>();
+  statedParts.set(document, parts);
+  const [key, text] = [`${kind}/${name}`, JSON.stringify(part)];
+  if (!parts.has(key)) {
+    parts.set(key, text);
+    document.components[kind][name] = documentSchema(document, part);
+  }
+  return parts.get(key) === text ? refer(kind, name) : part;
 }
 
 const refer = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });

@@ -65,26 +65,6 @@ describe('limits', () => {
     assert.equal(await bench.redis.zcard('{echelon}:deadlines'), 0);
   });
 
-  // Fails where take-over.lua counts nothing: it is launched, or dispatchers die, forever.
-  test('an experiment that kills three dispatchers in a row is quarantined, and nothing of it runs', async (t) => {
-    const id = await bench.submit({ hang: true }, { maxAttempts: 20 });
-    for (const name of ['a', 'b', 'c']) {
-      const victim = await startDispatcherProcess(bench, t, { id: name, holdBeforeLaunch: true });
-      await victim.says('before-launch');
-      victim.kill('SIGKILL');
-      await victim.exited;
-    }
-    await startDispatcherProcess(bench, t, { id: 'survivor' });
-    const record = await bench.reaches(id, 'failed');
-    assert.equal(record.quarantined, true);
-    assert.match(
-      record.reason,
-      /^quarantined after 3 crashes: dispatcher a was lost as it launched attempt 1 \(/,
-    );
-    assert.match(record.reason, /dispatcher c was lost as it launched attempt 1/);
-    assert.equal(launchesOf(bench, id), 0);
-  });
-
   // Fails if a hand-over uses up an attempt: the first real loss would be the last.
   test('a hand-over before the launch keeps the number of the attempt', async (t) => {
     const claimed = Promise.withResolvers<void>();

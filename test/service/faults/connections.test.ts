@@ -41,7 +41,7 @@ describe('connections that break', () => {
   // Without keepalive the stream stays silent and the experiment never ends.
   test('a half-open connection to the ray-worker is noticed and resumed without a lost event', async () => {
     await throughProxy();
-    const id = await bench.submit({ steps: ENDLESS, delayMs: 5 });
+    const id = await bench.submit({ steps: ENDLESS, delayMs: 20 });
     await records(id, 20);
     proxy.freeze();
     const at = bench.rayWorker.sent(id, 1);
@@ -62,7 +62,7 @@ describe('connections that break', () => {
 
   test('an unreachable ray-worker: the state stays, and the attempt continues when it is back', async () => {
     await throughProxy();
-    const id = await bench.submit({ steps: ENDLESS, delayMs: 5 });
+    const id = await bench.submit({ steps: ENDLESS, delayMs: 20 });
     await records(id, 20);
     await bench.rayWorker.down();
     const waiting = await bench.submit({});
@@ -105,7 +105,7 @@ describe('Redis', () => {
   test('killed and restarted under load: every experiment ends, and no event is lost or duplicated', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 6; index += 1)
-      ids.push(await bench.submit({ steps: ENDLESS, delayMs: 5, batchBytes: 1_000 }));
+      ids.push(await bench.submit({ steps: ENDLESS, delayMs: 20, batchBytes: 1_000 }));
     for (let kills = 0; kills < 2; kills += 1) {
       const first = ids[0] ?? '';
       const at = await lastSequence(bench, first);

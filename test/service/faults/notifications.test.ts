@@ -8,7 +8,8 @@ import { type Received, receiverFor, secretsFor } from '../../support/notificati
 import { freePort } from '../../support/redis.ts';
 
 const TOKEN = 'token-of-the-tests-0123456789';
-const KILLS = Number(process.env.KILLS ?? 8);
+/** Of the api, each dispatcher and Redis in turn. */
+const KILLS = Number(process.env.KILLS ?? 4);
 const SPEC = {
   engine: 'replay',
   name: 'told',

@@ -33,7 +33,7 @@ describe('a dispatcher that is cut off from one ray-worker', () => {
       id: 'cut',
       connect: (cluster) => createRayWorkerClient({ ...cluster, address: proxy.address }),
     });
-    const followed = await bench.submit({ steps: ENDLESS, delayMs: 5 });
+    const followed = await bench.submit({ steps: ENDLESS, delayMs: 20 });
     const cancelled = await bench.submit({ hang: true });
     for (const id of [followed, cancelled]) await bench.comes(id, 'runs', runsAs(1));
     proxy.cut();

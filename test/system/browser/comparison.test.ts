@@ -11,6 +11,7 @@ import { NO_BROWSER, openBrowser, openPage, signIn } from '../../support/browser
 import { keptOutput, runProgram } from '../../support/cli.ts';
 import { keptComparison } from '../../support/comparison-scene.ts';
 import { type QueueScene, startQueueScene } from '../../support/queue-scene.ts';
+import { VIEWS } from '../../support/screens.ts';
 
 const SENTENCE = 'hgpo is worse by at least the margin';
 
@@ -55,32 +56,31 @@ describe('a comparison in Chromium', { skip: NO_BROWSER }, () => {
   }
 
   test('the screens fit both widths and themes, and say the sentence and the wrong rows first', async () => {
-    for (const width of [1440, 390])
-      for (const colorScheme of ['light', 'dark'] as const) {
-        const viewport = { width, height: 900 };
-        const options = { colorScheme, viewport, reducedMotion: 'reduce', ignored: /status of 401/ } as const;
-        const { page, problems } = await openPage(browser, options);
-        await signIn(page, scene.url, scene.token, '/sweeps');
-        await page.getByRole('link', { name: 'Planned comparisons' }).click();
-        await page.getByRole('link', { name: 'not ended' }).waitFor();
-        await check(page, 'list');
-        await page.getByRole('link', { name: 'HGPO against GiGPO' }).first().click();
-        await page.locator('.curve canvas').waitFor();
-        const status = await page.locator('main [role=status]').textContent();
-        assert.match(status ?? '', new RegExp(`^${SENTENCE}\\. Against gigpo`));
-        assert.equal(await page.locator('.seed-plot .seed').count(), 8);
-        await check(page, 'comparison');
-        await page.goto(`${scene.url}/comparisons/${wrong.id}`);
-        await page.locator('.curve canvas').waitFor();
-        const first = await page.locator('main [role=status] > *').first().textContent();
-        assert.match(first ?? '', /^hgpo, seed 2 .* has 7 wrong rows: it did not train by its method\.$/);
-        await check(page, 'wrong');
-        await page.goto(`${scene.url}/sweeps/${kept.id}`);
-        await page.getByRole('link', { name: 'Comparison', exact: true }).click();
-        await page.getByRole('heading', { name: 'HGPO against GiGPO' }).waitFor();
-        assert.deepEqual(problems, []);
-        await page.context().close();
-      }
+    for (const { width, colorScheme } of VIEWS) {
+      const viewport = { width, height: 900 };
+      const options = { colorScheme, viewport, reducedMotion: 'reduce', ignored: /status of 401/ } as const;
+      const { page, problems } = await openPage(browser, options);
+      await signIn(page, scene.url, scene.token, '/sweeps');
+      await page.getByRole('link', { name: 'Planned comparisons' }).click();
+      await page.getByRole('link', { name: 'not ended' }).waitFor();
+      await check(page, 'list');
+      await page.getByRole('link', { name: 'HGPO against GiGPO' }).first().click();
+      await page.locator('.curve canvas').waitFor();
+      const status = await page.locator('main [role=status]').textContent();
+      assert.match(status ?? '', new RegExp(`^${SENTENCE}\\. Against gigpo`));
+      assert.equal(await page.locator('.seed-plot .seed').count(), 8);
+      await check(page, 'comparison');
+      await page.goto(`${scene.url}/comparisons/${wrong.id}`);
+      await page.locator('.curve canvas').waitFor();
+      const first = await page.locator('main [role=status] > *').first().textContent();
+      assert.match(first ?? '', /^hgpo, seed 2 .* has 7 wrong rows: it did not train by its method\.$/);
+      await check(page, 'wrong');
+      await page.goto(`${scene.url}/sweeps/${kept.id}`);
+      await page.getByRole('link', { name: 'Comparison', exact: true }).click();
+      await page.getByRole('heading', { name: 'HGPO against GiGPO' }).waitFor();
+      assert.deepEqual(problems, []);
+      await page.context().close();
+    }
   });
 
   test('the games that the screen and the exported page save are those of the result', async () => {
@@ -92,22 +92,21 @@ describe('a comparison in Chromium', { skip: NO_BROWSER }, () => {
       ...['comparison', 'export', kept.id, file, '--url', scene.url, '--token', scene.token],
     ]);
     assert.equal(error, undefined);
-    for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [1440, 390]) {
-        const own = await openPage(browser, { offline: true, colorScheme, viewport: { width, height: 900 } });
-        own.page.on('request', (request) => {
-          if (!request.url().startsWith('file:') && !request.url().startsWith('blob:'))
-            own.problems.push(`request: ${request.url()}`);
-        });
-        await own.page.goto(pathToFileURL(file).href);
-        await own.page.locator('.curve canvas').waitFor();
-        assert.match((await own.page.locator('[role=status]').textContent()) ?? '', new RegExp(SENTENCE));
-        assert.equal(await own.page.locator('main a').count(), 0);
-        await check(own.page, 'page');
-        assert.equal(await saved(own.page), fromScreen);
-        assert.deepEqual(own.problems, []);
-        await own.page.context().close();
-      }
+    for (const { width, colorScheme } of VIEWS) {
+      const own = await openPage(browser, { offline: true, colorScheme, viewport: { width, height: 900 } });
+      own.page.on('request', (request) => {
+        if (!request.url().startsWith('file:') && !request.url().startsWith('blob:'))
+          own.problems.push(`request: ${request.url()}`);
+      });
+      await own.page.goto(pathToFileURL(file).href);
+      await own.page.locator('.curve canvas').waitFor();
+      assert.match((await own.page.locator('[role=status]').textContent()) ?? '', new RegExp(SENTENCE));
+      assert.equal(await own.page.locator('main a').count(), 0);
+      await check(own.page, 'page');
+      assert.equal(await saved(own.page), fromScreen);
+      assert.deepEqual(own.problems, []);
+      await own.page.context().close();
+    }
     assert.deepEqual(problems, []);
     const evidence = gunzipSync(await readFile('docs/evidence/comparison-games.csv.gz')).toString();
     const withoutIds = (csv: string) => csv.replaceAll(/,exp-\w+,/g, ',,');

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { seriousFindings } from '../../support/axe.ts';
 import { NO_BROWSER, openBrowser, openPage } from '../../support/browser.ts';
+import { VIEWS } from '../../support/screens.ts';
 
 const run = promisify(execFile);
 const SAMPLE = 'packages/echelon-dashboard/src/sample.json.gz';
@@ -50,46 +51,41 @@ describe('a report in one HTML file, opened from the disk without a network', { 
 
   test('shows the first wrong row with its cause, its batch, and its explanation on a click', async () => {
     const html = await report('wrong.html', 'test/golden/hgpo.json', SAMPLE);
-    for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [1280, 390]) {
-        const { page, problems } = await open(html, { colorScheme, viewport: { width, height: 850 } });
-        const main = page.locator('main');
-        assert.match((await main.textContent()) ?? '', /45 of 46 batches ok, 1 not ok\./);
-        assert.match((await main.textContent()) ?? '', /Likely cause: levels whose advantage is 0 keep/);
-        assert.equal(await isWide(page), false);
-        assert.deepEqual(await seriousFindings(page), []);
-        await page.getByRole('button', { name: 'Explain row 1', exact: true }).first().click();
-        await page.locator('.explained').waitFor();
-        assert.match((await page.locator('.explained').textContent()) ?? '', /wrong/);
-        assert.match(page.url(), /#\/\?batch=45&row=1$/);
-        await page.getByRole('button', { name: 'Close Row 1' }).click();
-        await page.getByRole('button', { name: 'walk-K2-mean_norm-base0' }).click();
-        await page.getByRole('heading', { name: 'walk-K2-mean_norm-base0' }).waitFor();
-        assert.deepEqual(problems, []);
-        await page.context().close();
-      }
+    for (const { width, colorScheme } of VIEWS) {
+      const { page, problems } = await open(html, { colorScheme, viewport: { width, height: 850 } });
+      const main = page.locator('main');
+      assert.match((await main.textContent()) ?? '', /45 of 46 batches ok, 1 not ok\./);
+      assert.match((await main.textContent()) ?? '', /Likely cause: levels whose advantage is 0 keep/);
+      assert.equal(await isWide(page), false);
+      assert.deepEqual(await seriousFindings(page), []);
+      await page.getByRole('button', { name: 'Explain row 1', exact: true }).first().click();
+      await page.locator('.explained').waitFor();
+      assert.match((await page.locator('.explained').textContent()) ?? '', /wrong/);
+      assert.match(page.url(), /#\/\?batch=45&row=1$/);
+      await page.getByRole('button', { name: 'Close Row 1' }).click();
+      await page.getByRole('button', { name: 'walk-K2-mean_norm-base0' }).click();
+      await page.getByRole('heading', { name: 'walk-K2-mean_norm-base0' }).waitFor();
+      assert.deepEqual(problems, []);
+      await page.context().close();
+    }
   });
 
   test('draws the graph of a group with the step of the row', async () => {
     const html = await report('graph.html', 'test/golden/graphgpo.json.gz');
-    for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [1280, 390]) {
-        const { page, problems } = await open(html, { colorScheme, viewport: { width, height: 850 } });
-        await page.getByRole('button', { name: 'graphgpo-large' }).click();
-        await page.goto(`${page.url()}&row=5`);
-        const graph = page.getByRole('img', { name: /states of the group by distance to the goal/ });
-        await graph.waitFor();
-        assert.equal(await graph.locator('line.own').count(), 1);
-        assert.equal(await graph.locator('circle.goal').count(), 1);
-        assert.match(
-          (await graph.getAttribute('aria-label')) ?? '',
-          /the row leads from room \d+ to room \d+/,
-        );
-        assert.equal(await isWide(page), false);
-        assert.deepEqual(await seriousFindings(page), []);
-        assert.deepEqual(problems, []);
-        await page.context().close();
-      }
+    for (const { width, colorScheme } of VIEWS) {
+      const { page, problems } = await open(html, { colorScheme, viewport: { width, height: 850 } });
+      await page.getByRole('button', { name: 'graphgpo-large' }).click();
+      await page.goto(`${page.url()}&row=5`);
+      const graph = page.getByRole('img', { name: /states of the group by distance to the goal/ });
+      await graph.waitFor();
+      assert.equal(await graph.locator('line.own').count(), 1);
+      assert.equal(await graph.locator('circle.goal').count(), 1);
+      assert.match((await graph.getAttribute('aria-label')) ?? '', /the row leads from room \d+ to room \d+/);
+      assert.equal(await isWide(page), false);
+      assert.deepEqual(await seriousFindings(page), []);
+      assert.deepEqual(problems, []);
+      await page.context().close();
+    }
   });
 
   test('shows hostile names as text, and its address leads to the same row again', async () => {

@@ -4,18 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { seriousFindings } from '../../support/axe.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../../support/browser.ts';
 import { type BusyScene, startBusyScene } from '../../support/busy-scene.ts';
-
-/** Sums the shifts of the layout that no input has caused. */
-const WATCH_SHIFTS = `globalThis.shifts = 0;
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shifts += entry.value;
-}).observe({ type: 'layout-shift', buffered: true });`;
-
-/** Badges, labels of an axis and titles that leave the box that cuts them. */
-const CUT = `[...document.querySelectorAll('.badge, .axis .tick, .card-head h2')].filter((one) => {
-  const [own, box] = [one, one.closest('td, .card') ?? document.body].map((it) => it.getBoundingClientRect());
-  return own.width > 0 && (own.right > box.right + 1 || own.left < box.left - 1);
-}).map((one) => one.textContent)`;
+import { faultsOfScreens, openScreen, VIEWS } from '../../support/screens.ts';
 
 describe('the dashboard of a busy installation in Chromium', { skip: NO_BROWSER }, () => {
   const resources = new AsyncDisposableStack();
@@ -35,11 +24,7 @@ describe('the dashboard of a busy installation in Chromium', { skip: NO_BROWSER 
   });
   after(() => resources.disposeAsync());
 
-  async function open(path: string, own = page): Promise<void> {
-    await own.goto(`${scene.url}${path}`);
-    await own.locator('h1, h2').first().waitFor();
-    for (const one of await own.locator('.state.loading').all()) await one.waitFor({ state: 'detached' });
-  }
+  const open = (path: string) => openScreen(page, `${scene.url}${path}`);
 
   const titles = () => page.locator('.experiments thead th').allInnerTexts();
   const names = () => page.locator('.experiments .name').allInnerTexts();
@@ -209,57 +194,6 @@ describe('the dashboard of a busy installation in Chromium', { skip: NO_BROWSER 
   });
 
   test('no screen moves while it loads, cuts a badge, has a finding of axe, or is wider than the window, light and dark', async () => {
-    const target = {
-      kind: 'webhook',
-      url: `https://hooks.example.com/services/${'a'.repeat(60)}`,
-      secret: 'hook',
-    };
-    const body = { project: 'default', events: ['state'], target } as never;
-    await scene.client.post('/v1/subscriptions', { body });
-    const paths = [
-      '/',
-      '/experiments',
-      '/experiments?group=sweep',
-      '/sweeps',
-      `/sweeps/${scene.sweep}`,
-      '/queue',
-      '/clusters',
-      '/system',
-      '/access',
-      '/submit',
-      '/rules',
-      '/notifications',
-      `/compare?id=${scene.running}&id=${scene.failed}`,
-      `/experiments/${scene.running}`,
-      `/experiments/${scene.failed}`,
-    ];
-    const found: string[] = [];
-    for (const width of [1440, 390])
-      for (const colorScheme of ['light', 'dark'] as const) {
-        const viewport = { width, height: 900 };
-        const options = {
-          colorScheme,
-          viewport,
-          reducedMotion: 'reduce',
-          ignored: /status of 40[14]/,
-        } as const;
-        const { page: own, problems } = await openPage(browser, options);
-        await signIn(own, scene.url, scene.token, '/experiments');
-        await own.addInitScript(WATCH_SHIFTS);
-        for (const path of paths) {
-          await open(path, own);
-          const shifts = (await own.evaluate('globalThis.shifts')) as number;
-          const wide = (await own.evaluate('document.documentElement.scrollWidth')) as number;
-          const here = `${path} at ${width}, ${colorScheme}`;
-          const cut = (await own.evaluate(CUT)) as string[];
-          found.push(...cut.map((text) => `${here}: ${text} is cut`));
-          if (shifts > 0.05) found.push(`${here}: moves by ${shifts.toFixed(3)}`);
-          if (wide > width) found.push(`${here}: is ${wide} wide`);
-          found.push(...(await seriousFindings(own)).map((finding) => `${here}: ${finding}`));
-        }
-        found.push(...problems);
-        await own.context().close();
-      }
-    assert.deepEqual(found, []);
+    assert.deepEqual(await faultsOfScreens(browser, scene, VIEWS), []);
   });
 });

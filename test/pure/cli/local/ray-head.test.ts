@@ -2,8 +2,21 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { startRayHead } from '../../../../src/cli/local/ray-head.ts';
+
+/** A folder of this test for temporary files, which no other process uses; and what is in it. */
+async function temporaryFor(t: TestContext): Promise<() => Promise<string[]>> {
+  const folder = await mkdtemp(join(tmpdir(), 'echelon-head-'));
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = folder;
+  t.after(async () => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+    await rm(folder, { recursive: true });
+  });
+  return () => readdir(folder);
+}
 
 test('a Ray that does not start is reported with its log, and leaves no files', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'echelon-head-'));
@@ -14,9 +27,7 @@ test('a Ray that does not start is reported with its log, and leaves no files', 
     '#!/bin/sh\necho "options: $*"\necho "token: $(printf %s "$RAY_AUTH_TOKEN" | wc -c) $RAY_USAGE_STATS_ENABLED"\nexit 7\n',
     { mode: 0o755 },
   );
-  const temporary = async () =>
-    (await readdir(tmpdir())).filter((name) => name.startsWith('ech-ray-')).length;
-  const before = await temporary();
+  const temporary = await temporaryFor(t);
   const starting = startRayHead({
     python: join(directory, 'python3'),
     logDirectory: directory,
@@ -29,15 +40,14 @@ test('a Ray that does not start is reported with its log, and leaves no files', 
     assert.match(error.message, /token: 64 0/, 'a generated token, and no usage statistics');
     return true;
   });
-  assert.equal(await temporary(), before);
+  assert.deepEqual(await temporary(), []);
 });
 
 test('a Ray that is not installed leaves no files', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'echelon-head-'));
   t.after(() => rm(directory, { recursive: true }));
-  const temporary = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('ech-ray-'));
-  const before = await temporary();
+  const temporary = await temporaryFor(t);
   const python = join(directory, 'python3');
   await assert.rejects(startRayHead({ python, logDirectory: directory, environment: process.env }), /ENOENT/);
-  assert.deepEqual(await temporary(), before);
+  assert.deepEqual(await temporary(), []);
 });
