@@ -8,13 +8,15 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
 from conftest import PACKAGE_ROOT, Client, Server, free_port, until
 
-from echelon_rayworker.checkpointstore import Store, Unusable
+from echelon_rayworker.checkpointstore import Store, Unusable, main
 from echelon_rayworker.engines import savedsteps
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
@@ -84,15 +86,19 @@ class Place:
         return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
 
     def process(self, action: str, *checkpoint: Any) -> subprocess.Popen:
-        arguments = [json.dumps(self.settings), "exp", str(self.experiment), str(self.root), *map(str, checkpoint)]
-        command = [sys.executable, "-m", "echelon_rayworker.checkpointstore", action, *arguments]
+        command = [sys.executable, "-m", "echelon_rayworker.checkpointstore", action, *self.arguments(*checkpoint)]
         return subprocess.Popen(command, cwd=PACKAGE_ROOT, stderr=subprocess.PIPE, text=True)
 
     def run(self, action: str, *checkpoint: Any) -> str:
-        process = self.process(action, *checkpoint)
-        _, said = process.communicate(timeout=60)
-        assert process.returncode == 0, said
-        return said
+        """As the process of this action, whose packages take a second to load."""
+        said = StringIO()
+        with redirect_stderr(said):
+            code = main(action, *self.arguments(*checkpoint))
+        assert code == 0, said.getvalue()
+        return said.getvalue()
+
+    def arguments(self, *checkpoint: Any) -> list[str]:
+        return [json.dumps(self.settings), "exp", str(self.experiment), str(self.root), *map(str, checkpoint)]
 
 
 def test_a_checkpoint_reaches_another_cluster_whole_and_old_ones_are_deleted(tmp_path: Path, bucket: Any) -> None:
