@@ -46,7 +46,9 @@ def test_the_actor_can_be_killed_while_a_driver_trains(one_node: OneNode, state:
     client = Client(endpoint["address"], (state / "token").read_text())
     answer = client.describe()
     assert answer.ray_version and answer.node_id == answer.nodes[0].id and answer.generation == endpoint["generation"]
-    assert (answer.nodes[0].cpus_total, answer.nodes[0].cpus_available, answer.nodes[0].alive) == (32, 32, True)
+    assert answer.nodes[0].alive and answer.nodes[0].cpus_total == 32
+    # Ray frees what the tests before have held in its own time.
+    assert until(lambda: client.describe().nodes[0].cpus_available == 32)
 
     gate = tmp_path / "gate"
     client.launch("environment=RAY_ADDRESS", "environment=RAY_JOB_ID", "environment=RAY_RAYLET_PID",

@@ -154,14 +154,15 @@ def test_nothing_outside_of_the_shared_root_is_read_or_written(tmp_path: Path, b
 
 
 def test_an_upload_and_a_download_that_are_killed_continue(tmp_path: Path, bucket: Any) -> None:
-    # Four files of 4 MB at 4 MB/s: a kill after the first file leaves work.
-    here = Place(tmp_path / "a", bucket.url, megabytesPerSecond=4)
-    there = Place(tmp_path / "b", bucket.url, megabytesPerSecond=4)
-    path = here.save(1, size=4_000_000, files=4)
+    # Four files of 1 MB at 0.5 MB/s: a kill after the first file leaves work for six seconds.
+    slow = {"megabytesPerSecond": 0.5}
+    here, there = Place(tmp_path / "a", bucket.url, **slow), Place(tmp_path / "b", bucket.url, **slow)
+    path = here.save(1, size=1_000_000, files=4)
     process = here.process("upload", 1, path)
     until((here.experiment / "checkpoint-upload.json").exists)
     process.send_signal(signal.SIGKILL)
     process.communicate()
+    here.settings["megabytesPerSecond"] = 100
     assert here.store().steps() == []
     assert there.run("download") == ""
     progress = json.loads((here.experiment / "checkpoint-upload.json").read_text())
@@ -174,6 +175,7 @@ def test_an_upload_and_a_download_that_are_killed_continue(tmp_path: Path, bucke
     until(lambda: len(list(folder.rglob("*.pt"))) >= 2)
     process.send_signal(signal.SIGKILL)
     process.communicate()
+    there.settings["megabytesPerSecond"] = 100
     assert not (folder / "global_step_1").exists() and savedsteps.latest_step(str(folder)) is None
     assert "step 1 was downloaded" in there.run("download")
     assert there.content(1) == here.content(1)
