@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -152,11 +153,15 @@ def test_an_update_in_a_ray_process_that_imports_the_library_is_verified_or_its_
         "ECHELON_STEPS_EVERY": "1", "ECHELON_CAPTURE_DIR": str(folder), "VERL_AGENT_HOME": HOME,
         "PYTHONPATH": os.pathsep.join(str(path) for path in (Path(__file__).parent, Path(__file__).parents[1])),
     }  # fmt: skip
-    ray.init(address="local", num_cpus=1, include_dashboard=False, _node_ip_address="127.0.0.1", runtime_env={"env_vars": variables})
-    try:
-        ray.get(ray.remote(updated).remote())
-    finally:
-        ray.shutdown()
+    with tempfile.TemporaryDirectory(prefix="r-", dir="/tmp") as directory:  # short: Ray puts sockets below it
+        ray.init(
+            address="local", num_cpus=1, include_dashboard=False, _node_ip_address="127.0.0.1", _temp_dir=directory,
+            runtime_env={"env_vars": variables},
+        )  # fmt: skip
+        try:
+            ray.get(ray.remote(updated).remote())
+        finally:
+            ray.shutdown()
     status, reports = verified(folder)
     assert len(reports) == 6 and status == (1 if is_faulty else 0)
     assert all(report["ok"] is not is_faulty for report in reports)

@@ -18,12 +18,12 @@ EPSILON = 1e-4
 
 
 def pytest_configure(config):
-    leaks.guard(config)
+    leaks.guard(config, keeps=lambda: [shared.pid])
 
 
 @pytest.fixture(autouse=True, scope="session")
 def verifier():
-    """The verifier's process starts with the first request, and lives until this process ends."""
+    """The verifier's process starts with the first request, and lives until the last test."""
     yield
     shared.close()
 

@@ -46,7 +46,9 @@ def test_the_actor_can_be_killed_while_a_driver_trains(one_node: OneNode, state:
     client = Client(endpoint["address"], (state / "token").read_text())
     answer = client.describe()
     assert answer.ray_version and answer.node_id == answer.nodes[0].id and answer.generation == endpoint["generation"]
-    assert (answer.nodes[0].cpus_total, answer.nodes[0].cpus_available, answer.nodes[0].alive) == (32, 32, True)
+    assert answer.nodes[0].alive and answer.nodes[0].cpus_total == 32
+    # Ray frees what the tests before have held in its own time.
+    assert until(lambda: client.describe().nodes[0].cpus_available == 32)
 
     gate = tmp_path / "gate"
     client.launch("environment=RAY_ADDRESS", "environment=RAY_JOB_ID", "environment=RAY_RAYLET_PID",
@@ -89,8 +91,8 @@ def test_the_actor_can_be_killed_while_a_driver_trains(one_node: OneNode, state:
     assert processes.is_alive(supervisor) and processes.is_alive(driver)
     gate.touch()
     seen += client.events(after=seen[-1].sequence)
-    assert [(one, event.sequence) for one, event in enumerate(seen, 1) if event.sequence != one][:5] == []
+    assert [event.sequence for event in seen] == list(range(1, len(seen) + 1))
     steps = [event.metrics.step for event in seen if event.HasField("metrics")]
-    assert [(one, step) for one, step in enumerate(steps, 1) if one != step][:5] == []
+    assert steps == list(range(1, len(steps) + 1))
     assert seen[-1].ended.cause == pb.Ended.SUCCEEDED
     client.close()

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Generator
+from typing import Callable, Collection, Generator
 
 import pytest
 
@@ -23,23 +23,24 @@ MARK = "ECHELON_TEST_RUN"
 PATIENCE_SECONDS = 10
 # Processes and folders of Python's own libraries, which live as long as this process.
 _LIBRARIES = (b"multiprocessing.resource_tracker", b"multiprocessing.forkserver")
-_LIBRARY_FOLDERS = ("pymp-",)
+_LIBRARY_FOLDERS = ("pymp-", "torchinductor_")
 _LISTENS = "0A"
 _UNIX_LISTENS = 0x10000
 
 Key = tuple[str, object]
 
 
-def guard(config: pytest.Config) -> None:
-    """Adds the guard to a run, once."""
+def guard(config: pytest.Config, keeps: Callable[[], Collection[int | None]] = tuple) -> None:
+    """Adds the guard to a run, once. `keeps`: processes that a module of this process keeps from test to test."""
     if not config.pluginmanager.has_plugin("leaks"):
-        config.pluginmanager.register(Guard(), "leaks")
+        config.pluginmanager.register(Guard(keeps), "leaks")
 
 
 class Guard:
     """The plugin. `_known`: what was there before, and what a wider scope made, by that scope."""
 
-    def __init__(self) -> None:
+    def __init__(self, keeps: Callable[[], Collection[int | None]]) -> None:
+        self._keeps = keeps
         self._outer = {name: os.environ.get(name) for name in (MARK, "TMPDIR")}
         # pytest's own folders stay after a run.
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
@@ -88,7 +89,7 @@ class Guard:
 
     def _resources(self) -> dict[Key, str]:
         keepers = {key[1] for key, scope in self._known.items() if key[0] == "process" and scope != "run"}
-        found: dict[Key, str] = {**_processes(keepers), **_listeners()}
+        found: dict[Key, str] = {**_processes(keepers, self._keeps()), **_listeners()}
         for thread in threading.enumerate():
             if not thread.daemon and thread is not threading.main_thread():
                 found["thread", thread.ident] = f"the thread {thread.name}"
@@ -120,8 +121,8 @@ def _ended_scopes(item: pytest.Item, nextitem: pytest.Item | None) -> set[str]:
     return ended
 
 
-def _processes(keepers: set[object]) -> dict[Key, str]:
-    """Descendants of this process, and processes with its mark. The children of a keeper are its own matter."""
+def _processes(keepers: set[object], kept: Collection[int | None]) -> dict[Key, str]:
+    """Descendants of this process, and processes with its mark, but those that are kept. The children of a keeper are its own matter."""
     mark = f"{MARK}={os.environ[MARK]}".encode()
     parents, marked = {}, set()
     for entry in os.scandir("/proc"):
@@ -141,7 +142,7 @@ def _processes(keepers: set[object]) -> dict[Key, str]:
     for pid, (_, start) in parents.items():
         above = list(_ancestors(pid, parents))
         is_kept = any((one, parents[one][1]) in keepers for one in above if one in parents)
-        if pid == os.getpid() or is_kept or not (pid in marked or os.getpid() in above):
+        if pid in (os.getpid(), *kept) or is_kept or not (pid in marked or os.getpid() in above):
             continue
         try:
             command = _read(pid, "cmdline")

@@ -97,7 +97,7 @@ def test_two_trainings_run_together_on_the_nodes_allocated_to_each(cluster: RayN
     placed = spread.placed()
     assert [nodes_of_group(group) for group in placed["groups"]] == [{one}]
     assert {placed["trainer"], *placed["environments"]} == {one, two, three}
-    assert ray.available_resources()["CPU"] == 24 - 6 - 5
+    assert until(lambda: ray.available_resources()["CPU"] == 24 - 6 - 5)
     for run in (gang, spread):
         run.end()
     assert until(nothing_is_left, 60)
@@ -307,7 +307,7 @@ def test_an_export_merges_on_its_allocated_node_and_ends_with_its_driver(cluster
     assert until(lambda: "Saving model" in log.read_text(), PATIENCE), log.read_text()
     merging = int(log.read_text().partition("in process ")[2].split()[0])
     assert processes.identify(merging)
-    assert ray._private.state.available_resources_per_node()[three.id]["CPU"] == 2
+    assert until(lambda: ray._private.state.available_resources_per_node()[three.id]["CPU"] == 2)
     slow.terminate()
     assert slow.wait(timeout=60) == 143, log.read_text()
     assert until(lambda: processes.identify(merging) is None, 60)

@@ -79,7 +79,10 @@ class RayNodes:
         )}  # fmt: skip
         for number, (gpus, cpus) in enumerate(self._sizes, 2):
             place = f"127.0.0.{number}"
-            own[place] = self._start(place, f"--address={self.address}", f"--num-gpus={gpus}", f"--num-cpus={cpus}")
+            # One monitor of the logs finds those of all nodes of this machine.
+            own[place] = self._start(
+                place, f"--address={self.address}", f"--num-gpus={gpus}", f"--num-cpus={cpus}", "--include-log-monitor=false"
+            )
         os.environ["RAY_ADDRESS"] = self.address
         ray.init(address=self.address, log_to_driver=False, logging_level="error")
         ids = {node["NodeManagerAddress"]: node["NodeID"] for node in ray.nodes() if node["Alive"]}
@@ -88,7 +91,7 @@ class RayNodes:
     def _start(self, place: str, *arguments: str) -> subprocess.Popen:
         process = subprocess.Popen(
             [*RAY, "start", "--block", f"--node-ip-address={place}", "--object-store-memory=80000000", "--disable-usage-stats",
-             "--include-log-monitor=false", "--min-worker-port=0", "--max-worker-port=0", *arguments],
+             "--min-worker-port=0", "--max-worker-port=0", *arguments],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True,
         )  # fmt: skip
         self._started.append(process)

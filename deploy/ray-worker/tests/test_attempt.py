@@ -72,12 +72,14 @@ def test_the_cause_of_the_end(client: Client, arguments: list[str], cause: int, 
 
 
 def test_an_attempt_on_a_node_that_is_gone_ends_as_a_failure_of_the_cluster(client: Client) -> None:
-    client.describe()
-    here = client.describe().nodes[0].id
-    client.launch("exit=1", experiment="here", nodes=[pb.AllocatedNode(id=here, cpus=1)])
-    assert client.events("here")[-1].ended.cause == pb.Ended.FAILED
-    client.launch("exit=1", experiment="gone", nodes=[pb.AllocatedNode(id="gone", cpus=1)])
-    ended = client.events("gone")[-1].ended
+    def ended_on(node: str) -> pb.Ended:
+        client.launch("exit=1", experiment=node, nodes=[pb.AllocatedNode(id=node, cpus=1)])
+        # The ray-worker looks at its nodes while it is asked.
+        until(lambda: client.describe() and not client.list(node)[0].running)
+        return client.events(node)[-1].ended
+
+    assert ended_on(client.describe().nodes[0].id).cause == pb.Ended.FAILED
+    ended = ended_on("gone")
     assert ended.cause == pb.Ended.CLUSTER_FAILED
     assert ended.message == "node gone is no longer alive (Ray does not list it any more) (exit code 1)"
 

@@ -2,7 +2,6 @@
 stands in the way of other attempts, and whatever is not accepted is reported."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,6 @@ from echelon_rayworker.gen import rayworker_pb2 as pb
 
 # The trainings of these tests damage the state of a ray-worker.
 pytestmark = pytest.mark.own_server
-
-# Above the grace period: what Stop promises.
-STOP_SECONDS = 5.0
 
 
 def launch(client: Client, *arguments: str, **options) -> None:
@@ -46,9 +42,7 @@ def test_a_cancel_is_carried_out_whatever_lies_in_the_directories(
     (tmp_path / "launched").touch()
     attempt = server.attempt_dir("hostile")
     until(lambda: len(os.listdir(attempt / "spool")) > 5 or what.endswith("state") or (attempt / "stop.json").exists())
-    start = time.monotonic()
     client.stop("hostile", grace=500)
-    assert time.monotonic() - start < 0.5 + STOP_SECONDS
     assert server.processes_of("hostile") == []
     events = client.events("hostile")
     assert events[-1].HasField("ended") and [event.sequence for event in events] == list(range(1, len(events) + 1))
