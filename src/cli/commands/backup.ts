@@ -61,7 +61,9 @@ function list(output: Output): Command {
   return command('ls', 'List the backups of a place, the newest first.')
     .addHelpText('after', examples('echelon backup ls /mnt/backups'))
     .action(async (place: string, options: { json?: boolean }) => {
-      const backups = await onMain(({ backupsOf }) => backupsOf(placeOf(place)));
+      const { backups, unreadable } = await onMain(({ backupsOf }) => backupsOf(placeOf(place)));
+      for (const { name, reason } of unreadable)
+        output.remark(`The manifest ${name.slice(0, SHORT)} is no backup: ${reason}.`);
       if (options.json) return output.line(json(backups.map(summaryOf)));
       const rows = backups
         .map(summaryOf)
@@ -113,7 +115,11 @@ function prune(output: Output): Command {
     )
     .addHelpText('after', examples('echelon backup prune /mnt/backups --keep-last 14'))
     .action(async (place: string, options: { keepLast: number; json?: boolean }) => {
-      const { kept, deleted, objects } = await onMain((main) => main.prune(placeOf(place), options.keepLast));
+      const { kept, deleted, unreadable, objects } = await onMain((main) =>
+        main.prune(placeOf(place), options.keepLast),
+      );
+      for (const { name, reason } of unreadable)
+        output.remark(`The manifest ${name.slice(0, SHORT)} is no backup: ${reason}.`);
       if (options.json)
         return output.line(json({ kept: kept.map(summaryOf), deleted: deleted.map(summaryOf), objects }));
       output.line(
