@@ -54,6 +54,10 @@ export function boundEvent(event: AttemptEvent): AttemptEvent {
       // A path that was cut would name another file.
       if (event.path.length <= MAX_TEXT) return { ...event, step: whole(event.step) };
       return refused(event.path.length, `a checkpoint's path has more than ${MAX_TEXT} characters`);
+    case 'stored':
+      // Anything else could be a text that nothing redacts.
+      if (/^[0-9a-f]{64}$/.test(event.manifest)) return { ...event, step: whole(event.step) };
+      return refused(0, 'the digest of a manifest is not 64 hexadecimal digits');
     case 'evaluation':
       return boundEvaluation(event);
     case 'gap':

@@ -58,6 +58,13 @@ export interface PlayedGame {
   invalidSteps: number;
 }
 
+/** A checkpoint is complete in the experiment's object store. `manifest`: SHA-256 (hex) of its manifest. */
+export interface StoredCheckpointEvent {
+  type: 'stored';
+  step: number;
+  manifest: string;
+}
+
 /** Games that a checkpoint played; a large evaluation is several events in a row. */
 export interface EvaluationEvent {
   type: 'evaluation';
@@ -83,6 +90,7 @@ export type AttemptEvent =
     }
   | BatchPartEvent
   | { type: 'checkpoint'; step: number; path: string }
+  | StoredCheckpointEvent
   | EvaluationEvent
   | {
       type: 'gap';
@@ -153,6 +161,7 @@ export const EVENT_TYPES = [
   'gap',
   'ended',
   'evaluation',
+  'stored',
   'state',
   'verification',
   'rule',

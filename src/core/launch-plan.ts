@@ -30,3 +30,21 @@ export interface LaunchPlan {
   /** The nodes on which it must run, those with GPUs first; absent: any. */
   readonly nodes?: readonly AllocatedNode[];
 }
+
+/** A checkpoint in an object store. `manifest`: SHA-256 (hex) of its manifest. */
+export interface StoredCheckpoint {
+  readonly step: number;
+  readonly manifest: string;
+}
+
+/** The file of a launch plan with the settings of the checkpoint store (`echelon_rayworker/checkpointstore.py`). */
+export const STORE_FILE = 'checkpoint-store.json';
+/** The file of a launch plan with the checkpoints that an attempt may download. */
+const STORED_FILE = 'stored-checkpoints.json';
+
+/** The plan with the checkpoints that its attempt may download, if it has a store: of each step the last one. */
+export function withStored(plan: LaunchPlan, stored: readonly StoredCheckpoint[]): LaunchPlan {
+  if (plan.files[STORE_FILE] === undefined) return plan;
+  const manifests = Object.fromEntries(stored.map(({ step, manifest }) => [step, manifest]));
+  return { ...plan, files: { ...plan.files, [STORED_FILE]: JSON.stringify(manifests) } };
+}

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { FieldProblem } from '../core/errors.ts';
 import type { ResolvedRule } from '../schemas/rules.ts';
 import type { commonFields } from '../schemas/spec-parts.ts';
+import type { CheckpointStores } from './checkpoint-stores.ts';
 import type { SecretProjects } from './secret-projects.ts';
 
 /** The fields that a spec of every engine has. */
@@ -39,6 +40,8 @@ export interface Permissions {
   endpoints?: readonly string[];
   /** Which projects may use which secrets, for each cluster that may run the spec. Default: all of them every secret. */
   secretProjects?: readonly SecretProjects[];
+  /** The object stores that projects may name, for each cluster that may run the spec. Default: any. */
+  checkpointStores?: readonly CheckpointStores[];
   /** The fields of `runtimeEnv` that every cluster that may run the spec allows. Default: all. */
   runtimeEnv?: readonly string[];
 }
@@ -89,6 +92,8 @@ interface PlanNotes {
 export interface CompiledSpec {
   arguments?: readonly string[];
   plan?: Readonly<Record<string, unknown>>;
+  /** Where a training saves its checkpoints, with placeholders. Default: the experiment's directory. */
+  checkpointDirectory?: string;
 }
 
 /** Settings that reduce a need for memory, as JSON pointers, the most helpful first. */
@@ -220,6 +225,11 @@ export interface Engine<Spec extends CommonSpec = CommonSpec, ResolvedSpec = Res
   customCode(spec: Spec): boolean;
   /** Fields of a valid spec that the caller lacks the permission for. Default: none. */
   permissionProblems?(spec: Spec, permissions: Permissions): FieldProblem[];
+  /**
+   * Fields of a valid or resolved spec that a cluster which may run it does not allow, whatever the scopes of the caller.
+   * Default: none.
+   */
+  clusterProblems?(spec: Spec, permissions: Permissions): FieldProblem[];
   /** Fills in the defaults of a spec without contradictions; the common ones are in `common-defaults.ts`. */
   resolve(spec: Spec): ResolvedSpec;
   /** Default: nothing, for an engine whose driver needs only the resolved spec. */

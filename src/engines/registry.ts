@@ -1,6 +1,7 @@
 import { nearestName } from 'echelon-verify/text/nearest';
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { clip } from '../schemas/json.ts';
+import { checkpointStoreProblems } from './checkpoint-stores.ts';
 import { COMMAND } from './command/engine.ts';
 import type {
   Engine,
@@ -16,6 +17,7 @@ import { EXTERNAL_ENGINE } from './external-run.ts';
 import { LOCAL } from './local/engine.ts';
 import { PROMPT } from './prompt/engine.ts';
 import { REPLAY } from './replay/engine.ts';
+import { secretProjectProblems } from './secret-projects.ts';
 import { variablePermissionProblems } from './variables.ts';
 import { VERL_AGENT } from './verl-agent/engine.ts';
 import { VERL_AGENT_EXPORT } from './verl-agent-export/engine.ts';
@@ -77,6 +79,22 @@ export function permissionProblems(spec: ExperimentSpec, permissions: Permission
   if (problems.length > 0 || permissions.customCode || !customCodeOf(spec)) return problems;
   return [
     { field: '/engine', message: 'would load your own code: that needs a key with the scope custom-code' },
+  ];
+}
+
+/**
+ * What the clusters that may run a valid or resolved spec do not allow it, whatever the scopes of its sender: secrets,
+ * object stores, runtime environments. It is asked at the submission, at a re-run and at the launch, because an operator
+ * may withdraw each in between.
+ */
+export function clusterProblems(
+  spec: ExperimentSpec | ResolvedSpec['spec'],
+  permissions: Permissions,
+): FieldProblem[] {
+  return [
+    ...(findEngine(spec.engine)?.clusterProblems?.(spec as ExperimentSpec, permissions) ?? []),
+    ...secretProjectProblems(spec, permissions.secretProjects ?? []),
+    ...checkpointStoreProblems(spec, permissions.checkpointStores ?? []),
   ];
 }
 

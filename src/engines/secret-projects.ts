@@ -24,13 +24,19 @@ export function secretProjectProblems(
 /** A cluster without a list gives its secrets to the default project: with no other project, there is nothing to list. */
 function mayUse(project: string, name: string, listed: SecretProjects): boolean {
   if (listed === null) return project === DEFAULT_PROJECT;
-  const projects = Object.hasOwn(listed, name) ? listed[name]! : [];
+  return maySee(project, Object.hasOwn(listed, name) ? listed[name]! : []);
+}
+
+/** Whether an entry of a cluster's list is for a project. */
+export function maySee(project: string, projects: readonly string[]): boolean {
   return projects.includes(project) || projects.includes('*');
 }
 
-/** The part of a cluster's list that a project may see: its own secrets, without the other projects that use them. */
-export function ownSecretProjects(project: string, listed: SecretProjects): Record<string, string[]> | null {
-  if (listed === null) return null;
+/** The part of a cluster's list that a project may see: its own entries, without the other projects that use them. */
+export function ownEntries(
+  project: string,
+  listed: Readonly<Record<string, readonly string[]>>,
+): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(listed)
       .map(([name, projects]) => [name, projects.filter((one) => one === project || one === '*')] as const)

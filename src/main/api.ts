@@ -7,7 +7,7 @@ import { credentialOfToken } from '../http/access/callers.ts';
 import { createSessions, START_LINK_MINUTES } from '../http/access/sessions.ts';
 import { createApp } from '../http/app.ts';
 import type { AppDeps } from '../http/server/deps.ts';
-import { removeLeftUploads } from '../http/server/upload.ts';
+import { removeLeftFolders } from '../http/server/own-folder.ts';
 
 /** How the api is reached. */
 export interface Access {
@@ -32,7 +32,7 @@ export async function startApi({
   hidden: HiddenValues;
   resources: AsyncDisposableStack;
 }): Promise<Access> {
-  await removeLeftUploads();
+  await removeLeftFolders();
   const { stateDir } = settings;
   const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(stateDir, 'token')];
   const cookieSecret = settings.cookieSecret ?? (await keptSecret(stateDir, 'cookie-secret'));

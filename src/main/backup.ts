@@ -6,14 +6,13 @@ import { EchelonError } from '../core/errors.ts';
 import { createLog } from '../observe/log.ts';
 import type { ListedArchive } from '../store/archive/archive.ts';
 import {
-  type Backup,
   createBackup,
-  listBackups,
   pruneBackups,
   restoreObjects,
   snapshotOf,
   verifyBackup,
 } from '../store/backup/backup.ts';
+import { type Backup, type Listed, listBackups } from '../store/backup/manifests.ts';
 import { hasRedisData, writeRedisData } from '../store/backup/redis-files.ts';
 import { takeSnapshot } from '../store/backup/snapshot.ts';
 import { createStore, type Store } from '../store/store.ts';
@@ -76,7 +75,7 @@ function createPause({ retention }: Store, resources: AsyncDisposableStack): () 
 }
 
 /** The backups of a place, the newest first. */
-export async function backupsOf(place: string, settings: Settings): Promise<Backup[]> {
+export async function backupsOf(place: string, settings: Settings): Promise<Listed> {
   return await listBackups(await openPlace(place, settings));
 }
 
@@ -159,8 +158,14 @@ function connectionsOf(settings: Settings, resources: AsyncDisposableStack) {
 }
 
 async function chosen(place: string, source: ListedArchive, name: string | undefined): Promise<Backup> {
-  const backups = await listBackups(source);
+  const { backups, unreadable } = await listBackups(source);
+  const wanted = unreadable.find((one) => name !== undefined && one.name.startsWith(name));
   const found = backups.filter((one) => one.name.startsWith(name ?? ''));
+  if (found.length === 0 && wanted !== undefined)
+    throw new EchelonError(
+      wanted.later ? 'record-too-new' : 'not-found',
+      `The manifest ${wanted.name} of ${place} cannot be used: ${wanted.reason}.`,
+    );
   if (found.length === 0)
     throw new EchelonError('not-found', `${place} has no backup${name === undefined ? '' : ` ${name}`}.`);
   if (name !== undefined && found.length > 1)

@@ -1,4 +1,4 @@
-import type { LaunchPlan } from '../core/launch-plan.ts';
+import { type LaunchPlan, STORE_FILE } from '../core/launch-plan.ts';
 import { engineOf, type ResolvedSpec } from '../engines/registry.ts';
 
 /** Arguments of every driver: the directories of its attempt. */
@@ -20,7 +20,7 @@ export function compilePlan(
   spec: ResolvedSpec['spec'],
   clusterEnv: Readonly<Record<string, string>> = {},
 ): LaunchPlan {
-  const { arguments: passedOn, plan = {} } = engineOf(spec.engine).compile?.(spec) ?? {};
+  const { arguments: passedOn, plan = {}, checkpointDirectory } = engineOf(spec.engine).compile?.(spec) ?? {};
   // A name is free text of a person, of which no driver needs any.
   const { name: _name, ...settings } = spec;
   return {
@@ -31,10 +31,24 @@ export function compilePlan(
     gpus: spec.resources.gpus * (spec.resources.nodes ?? 1),
     cpus: spec.resources.cpus,
     gracePeriodMs: Math.round(spec.gracePeriodSeconds * 1000),
-    files: { [SPEC_FILE]: JSON.stringify({ spec: settings, plan }) },
+    files: { [SPEC_FILE]: JSON.stringify({ spec: settings, plan }), ...storeFile(spec, checkpointDirectory) },
     // Absent in records of older versions.
     ...(Object.keys(spec.secrets ?? {}).length > 0 ? { secrets: spec.secrets } : {}),
   };
+}
+
+/**
+ * The checkpoint store of a spec. `directory`: where the engine's checkpoints are besides the experiment's directory; nothing
+ * else is uploaded, replaced or deleted. `ownVariables`: the spec's, which do not reach the process that speaks to the store.
+ */
+function storeFile(
+  { checkpointStore, env, secrets }: Pick<ResolvedSpec['spec'], 'checkpointStore' | 'env' | 'secrets'>,
+  directory: string | undefined,
+): Record<string, string> {
+  // Records of older versions have no store.
+  if (!checkpointStore) return {};
+  const ownVariables = Object.keys({ ...env, ...secrets });
+  return { [STORE_FILE]: JSON.stringify({ ...checkpointStore, directory: directory ?? null, ownVariables }) };
 }
 
 /** A secret of the spec replaces a plain variable of its cluster. Records of older versions have no secrets. */

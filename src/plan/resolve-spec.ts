@@ -1,8 +1,13 @@
 import type { FieldProblem } from '../core/errors.ts';
 import { missingFrom, type Tree } from '../core/trees.ts';
 import type { Permissions } from '../engines/engine.ts';
-import { type ExperimentSpec, engineOf, permissionProblems, type ResolvedSpec } from '../engines/registry.ts';
-import { secretProjectProblems } from '../engines/secret-projects.ts';
+import {
+  clusterProblems,
+  type ExperimentSpec,
+  engineOf,
+  permissionProblems,
+  type ResolvedSpec,
+} from '../engines/registry.ts';
 import { invalidSpec } from '../engines/validate-spec.ts';
 import { variableProblems } from '../engines/variables.ts';
 import { resolveRules, ruleProblems } from './rules.ts';
@@ -17,7 +22,7 @@ export function resolveSpec(spec: ExperimentSpec, permissions: Permissions = {})
   refuse([
     ...engine.problems(spec),
     ...permissionProblems(spec, permissions),
-    ...secretProjectProblems(spec, permissions.secretProjects ?? []),
+    ...clusterProblems(spec, permissions),
     ...ruleProblems(spec.rules),
     ...deadlineProblems(spec.deadline),
     ...variableProblems(spec.env, spec.secrets),

@@ -88,6 +88,11 @@ const READERS: { readonly [K in keyof Wire]?: (body: NonNullable<Wire[K]>) => At
   metrics: ({ step, values }) => ({ type: 'metrics', step: toNumber(step), values: toMetrics(values ?? {}) }),
   batch: toBatchPart,
   checkpoint: ({ step, path }) => ({ type: 'checkpoint', step: toNumber(step), path: path ?? '' }),
+  stored: ({ step, manifest }) => ({
+    type: 'stored',
+    step: toNumber(step),
+    manifest: manifest ?? '',
+  }),
   evaluation: ({ step, panel, digest, decoding, games }) => ({
     type: 'evaluation',
     step: toNumber(step),

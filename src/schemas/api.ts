@@ -13,6 +13,7 @@ import {
   StartEstimate,
   Text,
 } from './answer-parts.ts';
+import { SeenCheckpointStores } from './checkpoint-stores.ts';
 import { NodeTypes, RuntimeEnvFields } from './clusters.ts';
 import { Experiment } from './experiment.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
@@ -255,6 +256,7 @@ export const ClusterView = NamedObject('Cluster', {
       'Directories from which specs may load code even if the API key lacks the scope custom-code.',
   }),
   runtimeEnv: RuntimeEnvFields,
+  checkpointStores: SeenCheckpointStores,
   secretProjects: nullable(SeenSecretProjects),
   env: Type.Record(Type.String(), Type.String(), {
     description: 'Environment variables of every driver on the cluster.',

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
 import { CountOf, Instant, nullable, Text } from './answer-parts.ts';
+import { CheckpointStores } from './checkpoint-stores.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { count, flag, text } from './optional-fields.ts';
 import { SecretProjects } from './secrets.ts';
@@ -109,6 +110,7 @@ export const ClusterChange = NamedObject(
     backfill: Type.Optional(Type.Boolean()),
     codePaths: Type.Optional(CodePaths),
     runtimeEnv: Type.Optional(RuntimeEnvFields),
+    checkpointStores: Type.Optional(CheckpointStores),
     secretProjects: Type.Optional(nullable(SecretProjects)),
     env: Type.Optional(Variables),
     storage: Type.Optional(nullable(Storage)),

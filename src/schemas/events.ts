@@ -66,6 +66,23 @@ const checkpoint = Type.Object(
   { ...open, $id: 'CheckpointEvent', description: 'A checkpoint was saved' },
 );
 
+const checkpointStored = Type.Object(
+  {
+    type: Type.Literal('stored'),
+    step: Count,
+    manifest: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description:
+        'SHA-256 of the manifest, as hex. A later attempt downloads a checkpoint only if its manifest has this digest.',
+    }),
+  },
+  {
+    ...open,
+    $id: 'CheckpointStoredEvent',
+    description: 'A checkpoint is complete in the object store of the experiment',
+  },
+);
+
 /** The result of one game of an evaluation. */
 export const PlayedGame = Type.Object(
   {
@@ -219,6 +236,7 @@ export const AttemptEventSchema = Type.Union([
   metrics,
   batch,
   checkpoint,
+  checkpointStored,
   evaluation,
   gap,
   ended,
@@ -232,6 +250,7 @@ export const EventSchema = tagged('ExperimentEvent', [
   metrics,
   batch,
   checkpoint,
+  checkpointStored,
   gap,
   ended,
   evaluation,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { PRIORITY_CLASSES } from '../core/priority-class.ts';
+import { STORE_URL } from './checkpoint-stores.ts';
 import { DescribedObject, strict } from './objects.ts';
 import { count, number } from './optional-fields.ts';
 import { Rules } from './rules.ts';
@@ -116,16 +117,18 @@ export const PriorityClass = Type.Enum([...PRIORITY_CLASSES], {
 const INSTANT =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d)$';
 
-/** Where complete checkpoints are uploaded. The URL has no credentials: these are secrets of the spec or of the cluster. */
+/**
+ * Where complete checkpoints are uploaded. The URL has no credentials: these are secrets of the spec or of the cluster. An
+ * administrator lists the URLs that a project may name (`CheckpointStores`).
+ */
 const CheckpointStore = DescribedObject(
   'Object store to which complete checkpoints are uploaded. An attempt on another cluster resumes from the newest one there; without it, an experiment stays on the cluster of its checkpoint. Credentials come from secrets, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
   {
     url: Type.String({
       maxLength: 500,
-      pattern:
-        '^(s3|gs)://[a-z0-9][a-z0-9._-]{1,61}[a-z0-9](/[A-Za-z0-9._-]+)*/?(\\?(region|scheme|endpoint_override)=[A-Za-z0-9.:_-]+(&(region|scheme|endpoint_override)=[A-Za-z0-9.:_-]+)*)?$',
+      pattern: STORE_URL,
       description:
-        'Bucket and prefix, as s3://bucket/prefix?region=eu-1&endpoint_override=host:port&scheme=https, or gs://bucket/prefix.',
+        'Bucket and prefix, as s3://bucket/prefix?region=eu-1&endpoint_override=host:port&scheme=https, or gs://bucket/prefix. It is a URL of `checkpointStores` of the cluster, or below one with the same parameters.',
     }),
     megabytesPerSecond: number(
       0.1,

@@ -1,5 +1,5 @@
 import type { Ended, NumberedEvent } from '../../src/core/events.ts';
-import type { LaunchPlan } from '../../src/core/launch-plan.ts';
+import type { LaunchPlan, StoredCheckpoint } from '../../src/core/launch-plan.ts';
 import type { State } from '../../src/core/states.ts';
 import {
   type AttemptEntry,
@@ -8,6 +8,7 @@ import {
 } from '../../src/dispatch/attempt/context.ts';
 import { lostAttempt } from '../../src/dispatch/attempt/decide.ts';
 import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt/run-attempt.ts';
+import type { CheckpointStores } from '../../src/engines/checkpoint-stores.ts';
 import type { SecretProjects } from '../../src/engines/secret-projects.ts';
 import type { AttemptStatus, LaunchOutcome, RayWorkerClient, StopOutcome } from '../../src/rpc/ray-worker.ts';
 import { RayWorkerError, type RayWorkerFault } from '../../src/rpc/status.ts';
@@ -49,8 +50,10 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
     startedAt: () => 1,
     clusterEnv: undefined as Record<string, string> | undefined,
     secretProjects: null as SecretProjects,
-    spec: {} as { project?: string; secrets?: Secrets },
-    launch: async (): Promise<LaunchOutcome> => ({ outcome: 'started' }),
+    checkpointStores: {} as CheckpointStores,
+    storedCheckpoints: [] as StoredCheckpoint[],
+    spec: {} as { project?: string; secrets?: Secrets; checkpointStore?: { url: string } },
+    launch: async (_plan: LaunchPlan): Promise<LaunchOutcome> => ({ outcome: 'started' }),
     stop: async (): Promise<StopOutcome> => ({ dropped: true, ended: null }),
     events: async function* (_signal: AbortSignal): AsyncGenerator<NumberedEvent> {
       yield { sequence: 1, at: 0, event: SUCCEEDED };
@@ -62,10 +65,12 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
         const spec: TestSpec = { plan: PLAN, maxAttempts: 3, ...state.spec };
         return { state: state.record, attempt: lease.attempt, resolved: spec };
       },
+      storedCheckpoints: async () => state.storedCheckpoints,
     },
     clusters: {
       async list() {
-        return [{ name: 'c', env: state.clusterEnv, secretProjects: state.secretProjects }];
+        const { clusterEnv: env, secretProjects, checkpointStores } = state;
+        return [{ name: 'c', env, secretProjects, checkpointStores }];
       },
     },
     attempts: {
@@ -100,9 +105,9 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
     },
   };
   const client = {
-    async launch(_: string, attempt: number) {
+    async launch(_: string, attempt: number, plan: LaunchPlan) {
       calls.push(`launch ${attempt}`);
-      return await state.launch();
+      return await state.launch(plan);
     },
     attach(_: string, attempt: number, after: number, signal: AbortSignal) {
       calls.push(`attach ${attempt} after ${after}`);

@@ -86,6 +86,7 @@ export const NOT_INTERRUPTED = {
     'experiments.counts',
     'experiments.get',
     'experiments.list',
+    'experiments.storedCheckpoints',
     'feed.beforeOldest',
     'feed.end',
     'feed.follow',

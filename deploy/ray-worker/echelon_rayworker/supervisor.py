@@ -22,7 +22,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Optional
 
-from echelon_rayworker import checkpointstore, launch, processes
+from echelon_rayworker import launch, processes, storecompanion
 from echelon_rayworker.bounds import MAX_REASON_CHARACTERS, shortened
 from echelon_rayworker.drain import PipeDrain
 from echelon_rayworker.ending import Circumstances, describe_end
@@ -47,6 +47,7 @@ DRAIN_SECONDS = 60.0
 STOPPED_DRAIN_SECONDS = 2.0
 MAX_GRACE_MS = 3_600_000
 MAX_STOP_BYTES = 64 * 1024
+MAX_NOTE_BYTES = 64 * 1024
 IGNORED_SIGNALS = (signal.SIGHUP, signal.SIGINT)
 
 
@@ -94,7 +95,7 @@ class Supervisor:
         self._stop_reason: Optional[str] = None
         self._stop_file_seen = (0, 0)
         self._kill_at: Optional[float] = None
-        self._store: Optional[checkpointstore.Companion] = None
+        self._store: Optional[storecompanion.Companion] = None
         self._drains: list[PipeDrain] = []
 
     def run(self) -> None:
@@ -198,6 +199,7 @@ class Supervisor:
     def _wait_status(self, driver: int) -> Optional[int]:
         if self._store is not None:
             self._store.tick()
+            self._record_stored()
         processes.reap(driver, self._store.pid if self._store else 0)
         pid, status = os.waitpid(driver, os.WNOHANG)
         return status if pid == driver else None
@@ -210,13 +212,13 @@ class Supervisor:
 
     def _fetch_checkpoint(self, environment: dict[str, str], redactor: Redactor) -> bool:
         """Downloads the newest checkpoint of a spec with a store; False if the attempt has ended because it cannot."""
-        settings = checkpointstore.settings_in(self._request.plan)
+        settings = storecompanion.settings_in(self._request.plan, self._directories)
         if settings is None:
             return True
         lines, self._store_output = os.pipe()
         self._drains.append(PipeDrain({lines: pb.LogLines.STDERR}, redactor))
-        names = (self._request.experiment, self._directories.experiment, self._directories.shared_root)
-        self._store = checkpointstore.Companion(settings, names, environment, self._store_output)
+        names = (self._request.experiment, self._directories.experiment)
+        self._store = storecompanion.Companion(settings, names, environment, self._store_output)
         stopped = lambda: self._told_to_end or self._read_stop() is not None or self._stop_reason is not None  # noqa: E731
         if self._store.download(stopped):
             self._note_local()
@@ -234,10 +236,17 @@ class Supervisor:
     def _note_local(self) -> None:
         """An earlier attempt here may have ended before its last checkpoint was in the store."""
         try:
-            with open(os.path.join(self._directories.experiment, launch.CHECKPOINT_FILE), "rb") as file:
-                self._store.note(**json.load(file))  # type: ignore[union-attr]
-        except (OSError, ValueError, TypeError):
+            path = os.path.join(self._directories.experiment, launch.CHECKPOINT_FILE)
+            noted = json.loads(read_regular(path, MAX_NOTE_BYTES))
+            if 0 <= (step := int(noted["step"])) < 2**53:
+                self._store.note(step, str(noted["path"]))  # type: ignore[union-attr]
+        except (OSError, ValueError, TypeError, KeyError):
             pass
+
+    def _record_stored(self) -> None:
+        """What a later attempt may download. A driver cannot report it: see ReportBounds."""
+        for step, manifest in self._store.take_stored():  # type: ignore[union-attr]
+            self._recorder.event(pb.AttemptEvent(stored=pb.StoredCheckpoint(step=step, manifest=manifest)))
 
     def _finish_store(self) -> None:
         """Waits until the last checkpoint is in the store: an attempt elsewhere may resume from it. A stop ends the wait."""
@@ -254,6 +263,7 @@ class Supervisor:
             return self._kill_at is not None and time.monotonic() > self._kill_at
 
         self._store.finish(given_up)
+        self._record_stored()
         os.close(self._store_output)
         self._drains[0].join(2.0)
         self._take()

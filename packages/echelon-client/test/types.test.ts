@@ -15,6 +15,7 @@ function inWords(event: ExperimentEvent): string {
     case 'stage':
     case 'metrics':
     case 'checkpoint':
+    case 'stored':
     case 'evaluation':
     case 'verification':
     case 'rule':

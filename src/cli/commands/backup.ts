@@ -65,7 +65,11 @@ function list(output: Output): Command {
   return command('ls', 'List the backups of a place, the newest first.')
     .addHelpText('after', examples('echelon backup ls /mnt/backups'))
     .action(async (place: string, options: { json?: boolean }) => {
-      const backups = await onMain(({ backupsOf }, settings) => backupsOf(placeOf(place), settings));
+      const { backups, unreadable } = await onMain(({ backupsOf }, settings) =>
+        backupsOf(placeOf(place), settings),
+      );
+      for (const { name, reason } of unreadable)
+        output.remark(`The manifest ${name.slice(0, SHORT)} is no backup: ${reason}.`);
       if (options.json) return output.line(json(backups.map(summaryOf)));
       const rows = backups
         .map(summaryOf)
@@ -117,9 +121,11 @@ function prune(output: Output): Command {
     )
     .addHelpText('after', examples('echelon backup prune /mnt/backups --keep-last 14'))
     .action(async (place: string, options: { keepLast: number; json?: boolean }) => {
-      const { kept, deleted, objects } = await onMain((main, settings) =>
+      const { kept, deleted, unreadable, objects } = await onMain((main, settings) =>
         main.prune(placeOf(place), options.keepLast, settings),
       );
+      for (const { name, reason } of unreadable)
+        output.remark(`The manifest ${name.slice(0, SHORT)} is no backup: ${reason}.`);
       if (options.json)
         return output.line(json({ kept: kept.map(summaryOf), deleted: deleted.map(summaryOf), objects }));
       output.line(

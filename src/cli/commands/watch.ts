@@ -243,6 +243,8 @@ function describe(event: ExperimentEvent): string | undefined {
       return styleText('yellow', `${event.until === null ? 'stays' : 'preempted'}: ${inert(event.reason)}`);
     case 'checkpoint':
       return `checkpoint of step ${event.step}`;
+    case 'stored':
+      return `checkpoint of step ${event.step} is in the object store`;
     case 'evaluation':
       return `evaluation of step ${event.step}: ${plural(event.games.length, 'game')}`;
     case 'gap':

@@ -1,8 +1,8 @@
 import type { Ended } from '../../core/events.ts';
-import type { AllocatedNode } from '../../core/launch-plan.ts';
+import type { AllocatedNode, StoredCheckpoint } from '../../core/launch-plan.ts';
 import { type Backoff, retryUntil } from '../../core/retry.ts';
+import { allowedOn } from '../../engines/allowed.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
-import type { SecretProjects } from '../../engines/secret-projects.ts';
 import { type AttemptContext, cancelAttempt, settle } from './context.ts';
 import { countFaults, type Fault } from './decide.ts';
 import { isRetryable } from './faults.ts';
@@ -64,8 +64,10 @@ export interface Terms {
   spec: ResolvedSpec['spec'];
   /** Environment variables of the cluster. */
   clusterEnv: Readonly<Record<string, string>>;
-  /** Which projects may use which secrets of the cluster. */
-  secretProjects: SecretProjects;
+  /** What the cluster allows. */
+  allowed: ReturnType<typeof allowedOn>;
+  /** The checkpoints that earlier attempts uploaded to its store, the newest last. */
+  storedCheckpoints: readonly StoredCheckpoint[];
   /** The nodes on which it must run. */
   nodes: readonly AllocatedNode[];
   /** Earlier attempts by the fault that ended them. */
@@ -79,11 +81,12 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
   const { store } = context.deps;
   const { experiment, attempt } = context.lease;
   return repeat(context, 'read the record', async () => {
-    const [record, attempts, [cluster], nodes] = await Promise.all([
+    const [record, attempts, [cluster], nodes, storedCheckpoints] = await Promise.all([
       store.experiments.get(experiment),
       store.attempts.list(experiment),
       store.clusters.list([context.cluster]),
       store.attempts.allocation(context.cluster, experiment),
+      store.experiments.storedCheckpoints(experiment),
     ]);
     if (record === undefined || record.attempt !== attempt) return YIELDED;
     if (record.state === 'cancelling') cancelAttempt(context);
@@ -91,7 +94,8 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
     const terms = {
       spec: record.resolved as ResolvedSpec['spec'],
       clusterEnv: cluster?.env ?? {},
-      secretProjects: cluster?.secretProjects ?? null,
+      allowed: allowedOn([cluster ?? {}]),
+      storedCheckpoints,
       nodes,
       faults: countFaults(earlier),
       supervisorsLost: earlier.filter((one) => one.ended?.cause === 'supervisor-lost').length,

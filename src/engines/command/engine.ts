@@ -39,8 +39,8 @@ export const COMMAND: Engine<CommandSpec, ResolvedCommand> = {
     ...nodeProblems(spec),
   ],
   customCode: () => true,
-  permissionProblems: ({ runtimeEnv = {} }, { runtimeEnv: allowed }) =>
-    Object.keys(runtimeEnv)
+  clusterProblems: ({ runtimeEnv }, { runtimeEnv: allowed }) =>
+    Object.keys(runtimeEnv ?? {})
       .filter((name) => allowed !== undefined && !allowed.includes(name))
       .map((name) => ({
         field: `/runtimeEnv/${name}`,

@@ -139,7 +139,7 @@ function evaluationOf({ name, environment, evaluation }: Played): ResolvedVerlAg
 }
 
 /** That evaluation with its plan, as the verl-agent engine takes them. */
-function checkoutPlan(played: Played): Required<CompiledSpec> {
+function checkoutPlan(played: Played): Required<Pick<CompiledSpec, 'arguments' | 'plan'>> {
   const spec = evaluationOf(played);
   const { arguments: overrides, plan } = launchOf(spec);
   return { arguments: overrides, plan: { evaluation: { spec, plan } } };

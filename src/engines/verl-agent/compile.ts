@@ -229,9 +229,17 @@ function engineCorrections(
 }
 
 /** The part of a launch plan: the overrides as arguments, and what the driver needs of the plan. */
-export function launchOf(spec: ResolvedVerlAgent): Required<CompiledSpec> {
-  const { overrides, program, phase, dataRows, steps, diskBytes } = compileVerlAgent(spec);
-  return { arguments: overrides, plan: { program, phase, dataRows, steps, diskBytes } };
+export function launchOf(
+  spec: ResolvedVerlAgent,
+): CompiledSpec & Required<Pick<CompiledSpec, 'arguments' | 'plan'>> {
+  const { overrides, program, phase, dataRows, steps, diskBytes, ...more } = compileVerlAgent(spec);
+  const directory = `${projectDirectory('checkpoints', spec.project)}/${more.checkpointDirectory}`;
+  return {
+    arguments: overrides,
+    plan: { program, phase, dataRows, steps, diskBytes },
+    // An evaluation reads the checkpoints of a training, which are not its own.
+    ...(phase === 'train' && { checkpointDirectory: directory }),
+  };
 }
 
 /** What the recipe's script passes, to the letter. */

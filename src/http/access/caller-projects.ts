@@ -1,7 +1,7 @@
 import { nearestName } from 'echelon-verify/text/nearest';
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
-import { ownSecretProjects } from '../../engines/secret-projects.ts';
+import { ownEntries } from '../../engines/secret-projects.ts';
 import type { ClusterView } from '../../schemas/api.ts';
 import { DEFAULT_PROJECT, type Project } from '../../schemas/project.ts';
 import type { Store } from '../../store/store.ts';
@@ -60,7 +60,8 @@ export async function seenClusters(
       return {
         ...cluster,
         experiments: cluster.experiments.filter((_id, at) => own[at]),
-        secretProjects: ownSecretProjects(project, cluster.secretProjects),
+        secretProjects: cluster.secretProjects && ownEntries(project, cluster.secretProjects),
+        checkpointStores: ownEntries(project, cluster.checkpointStores),
         unknownAttempts: [],
       };
     }),

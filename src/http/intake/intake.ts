@@ -3,6 +3,7 @@ import { EXPERIMENT_ID } from '../../core/ids.ts';
 import type { PriorityClass } from '../../core/priority-class.ts';
 import { type Caller, hasScope, sees } from '../../core/scopes.ts';
 import { missingFrom, type Tree } from '../../core/trees.ts';
+import { allowedOn, inAll } from '../../engines/allowed.ts';
 import type { Permissions } from '../../engines/engine.ts';
 import { completeSpec, namedTraining, type TrainingRecord } from '../../engines/named-training.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../engines/registry.ts';
@@ -41,18 +42,16 @@ export function createIntake(
   /**
    * What the caller's specs may load code from and call: everything with the scope `custom-code`, else the operator's
    * endpoints, and the directories that are allowed on `cluster`, or, where any cluster may take it (null), on every one.
-   * With any scope, only the secrets that the spec's project may use there, and the runtime environments that are allowed there;
-   * `asks`: whether a spec may ask for some.
+   * With any scope, only what is allowed there ({@link allowedOn}); `asks`: whether a spec may ask for some.
    */
   async function permissions(cluster: string | null, asks: boolean): Promise<Permissions> {
     const customCode = hasScope(caller, 'custom-code');
     if (customCode && !asks) return { customCode };
     const possible = await clusters(cluster);
-    const secretProjects = possible.map((one) => one.secretProjects ?? null);
-    const runtimeEnv = inAll(possible.map((one) => one.runtimeEnv ?? []));
-    if (customCode) return { customCode, secretProjects, runtimeEnv };
+    const allowed = allowedOn(possible);
+    if (customCode) return { customCode, ...allowed };
     const codePaths = inAll(possible.map((one) => one.codePaths ?? []));
-    return { customCode: false, codePaths, endpoints: settings.promptEndpoints, secretProjects };
+    return { customCode: false, codePaths, endpoints: settings.promptEndpoints, ...allowed };
   }
 
   const ofPlace = (spec: Place) => placeProblem(store, spec, clusters);
@@ -65,7 +64,8 @@ export function createIntake(
      */
     async take(spec: ExperimentSpec, { waits = false } = {}): Promise<ResolvedSpec> {
       const complete = await withNamedTraining(store, caller, inOwnProject(caller, spec));
-      const asks = Object.keys(spec.secrets ?? {}).length > 0 || 'runtimeEnv' in spec;
+      const asks =
+        Object.keys(spec.secrets ?? {}).length > 0 || 'runtimeEnv' in spec || 'checkpointStore' in spec;
       const resolved = resolveSpec(complete, await permissions(complete.cluster ?? null, asks));
       const problem = (await ofProject(resolved.spec)) ?? (waits ? null : await ofPlace(resolved.spec));
       if (problem) throw invalidSpec([problem]);
@@ -89,11 +89,6 @@ export function createIntake(
     /** All clusters. */
     clusters: () => clusters(null),
   };
-}
-
-/** What is in each of the lists. */
-function inAll([first = [], ...others]: readonly (readonly string[])[]): string[] {
-  return first.filter((one) => others.every((list) => list.includes(one)));
 }
 
 /** What is wrong with the project of a spec for the caller, and with the class for the project. */

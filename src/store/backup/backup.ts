@@ -1,7 +1,8 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import pMap from 'p-map';
 import { EchelonError } from '../../core/errors.ts';
 import type { ListedArchive, ObjectName } from '../archive/archive.ts';
 import { digestOf } from '../archive/archive-keys.ts';
+import { type Backup, type Listed, listBackups, MANIFESTS, type Manifest, putManifest } from './manifests.ts';
 import { duringRun, isRun } from './runs.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -11,35 +12,11 @@ import type { Snapshot } from './snapshot.ts';
  * backup is the digest of its manifest, and the manifest has the digests of all the rest.
  */
 
-/** Owner of the manifests, in a place of backups. */
-const MANIFESTS = 'backups';
 /** Owner of the pieces of snapshots. */
 const PIECES = 'backup-snapshots';
 const PIECE_BYTES = 16 * 1024 * 1024;
-/** Objects that are copied at the same time. */
-const AT_ONCE = 8;
-const FORMAT = 1;
-
-/** What a backup consists of. */
-export interface Manifest {
-  format: typeof FORMAT;
-  /** Time of the snapshot (ms), by the clock of this machine. */
-  createdAt: number;
-  version: string;
-  installation: string;
-  /** Position of the snapshot in the history of the Redis server. */
-  position: string;
-  snapshotBytes: number;
-  /** Digests of the snapshot's pieces, in their order. */
-  pieces: string[];
-  /** Digests of the archive's objects by owner. */
-  objects: Record<string, string[]>;
-}
-
-/** A backup with its name. */
-export interface Backup extends Manifest {
-  name: string;
-}
+/** Objects that are copied at the same time. After an error no further ones are taken. */
+const AT_ONCE = { concurrency: 8 } as const;
 
 interface Sources {
   archive: ListedArchive;
@@ -71,29 +48,19 @@ async function write(place: ListedArchive, sources: Sources, alive: () => void):
   for await (const name of place.list()) known.add(pathOf(name));
   const { pieces, snapshotBytes } = await putSnapshot(place, bytes);
   const objects: Manifest['objects'] = {};
-  await forEach(archive.list(), async (name) => {
+  const copy = async (name: ObjectName) => {
     if (!known.has(pathOf(name)))
       await place.put(name.owner, name.digest, await archive.get(name.owner, name.digest));
     objects[name.owner] ??= [];
     objects[name.owner]!.push(name.digest);
-  });
+  };
+  await pMap(archive.list(), copy, AT_ONCE);
   await pause();
-  const manifest = {
-    format: FORMAT,
-    createdAt,
-    version,
-    installation,
-    position,
-    snapshotBytes,
-    pieces,
-    objects,
-  } as const;
-  const packed = zstdCompressSync(JSON.stringify(manifest));
-  const name = digestOf(packed);
-  await place.put(MANIFESTS, name, packed);
+  const named = { createdAt, version, installation, position, snapshotBytes, pieces, objects };
+  const backup = await putManifest(place, named);
   // Otherwise a prune may have deleted objects that this backup names.
   alive();
-  return { ...manifest, name };
+  return backup;
 }
 
 async function putSnapshot(place: ListedArchive, bytes: AsyncIterable<Buffer>) {
@@ -118,47 +85,42 @@ async function putSnapshot(place: ListedArchive, bytes: AsyncIterable<Buffer>) {
   return { pieces, snapshotBytes };
 }
 
-/** The backups of a place, the newest first. Throws EchelonError `record-too-new` for one of a later version. */
-export async function listBackups(place: ListedArchive): Promise<Backup[]> {
-  const found: Backup[] = [];
-  for await (const { digest } of place.list(MANIFESTS)) {
-    const manifest = JSON.parse(
-      zstdDecompressSync(await place.get(MANIFESTS, digest)).toString(),
-    ) as Manifest;
-    if (manifest.format !== FORMAT)
-      throw new EchelonError('record-too-new', `Echelon ${manifest.version} wrote the backup ${digest}`);
-    found.push({ ...manifest, name: digest });
-  }
-  return found.sort((a, b) => b.createdAt - a.createdAt);
-}
-
 /** The names of the objects that a backup lacks, or whose bytes do not have their digest. */
 export async function verifyBackup(place: ListedArchive, backup: Backup): Promise<string[]> {
   const faults: string[] = [];
-  await forEach(contentsOf(backup), async ({ owner, digest }) => {
+  const read = async ({ owner, digest }: ObjectName) => {
     try {
       await place.get(owner, digest);
     } catch (error) {
       if (!(error instanceof EchelonError) || error.code !== 'not-found') throw error;
       faults.push(`${owner}/${digest}`);
     }
-  });
+  };
+  await pMap(contentsOf(backup), read, AT_ONCE);
   return faults.sort();
 }
 
 /**
  * Deletes all but the newest `keep` backups of each installation, then the objects that no other backup names. Deletes nothing
  * unless each installation that loses backups retains one whose bytes all have their digests. May be repeated after an
- * interruption. Throws EchelonError `not-verifiable` if there is none.
+ * interruption. A manifest that is no backup is deleted like an old one. Throws EchelonError `not-verifiable` if there is none,
+ * and `record-too-new` for a backup of a later version, whose objects are not known.
  */
 export async function pruneBackups(
   place: ListedArchive,
   { keep, now }: { keep: number; now: () => number },
-): Promise<{ kept: Backup[]; deleted: Backup[]; objects: number }> {
+): Promise<{ kept: Backup[]; deleted: Backup[]; unreadable: Listed['unreadable']; objects: number }> {
   return await duringRun(place, { kind: 'prune', now }, async (alive) => {
     const kept: Backup[] = [];
     const deleted: Backup[] = [];
-    const ofEach = Map.groupBy(await listBackups(place), ({ installation }) => installation);
+    const { backups: found, unreadable } = await listBackups(place);
+    const later = unreadable.find((one) => one.later);
+    if (later !== undefined)
+      throw new EchelonError(
+        'record-too-new',
+        `Nothing is deleted: a later version of Echelon wrote the backup ${later.name}. Prune with that version.`,
+      );
+    const ofEach = Map.groupBy(found, ({ installation }) => installation);
     for (const backups of ofEach.values()) {
       kept.push(...backups.slice(0, keep));
       deleted.push(...backups.slice(keep));
@@ -166,7 +128,7 @@ export async function pruneBackups(
     }
     // Without a backup this may be no place of backups.
     const objects = kept.length === 0 ? 0 : await deleteOthers(place, kept, alive);
-    return { kept, deleted, objects };
+    return { kept, deleted, unreadable, objects };
   });
 }
 
@@ -214,33 +176,27 @@ export async function restoreObjects(
   backup: Backup,
   archive: ListedArchive,
 ): Promise<void> {
-  await forEach(objectsOf(backup), async ({ owner, digest }) => {
+  const copy = async ({ owner, digest }: ObjectName) =>
     await archive.put(owner, digest, await place.get(owner, digest));
-  });
+  await pMap(objectsOf(backup), copy, AT_ONCE);
 }
 
-/** The snapshot of a backup. Throws EchelonError `not-found` for a damaged piece. */
-export async function* snapshotOf(place: ListedArchive, { pieces }: Backup): AsyncGenerator<Uint8Array> {
-  for (const digest of pieces) yield await place.get(PIECES, digest);
+/** The snapshot of a backup. Throws EchelonError `not-found` for a damaged piece, or if the pieces are not the whole of it. */
+export async function* snapshotOf(
+  place: ListedArchive,
+  { name, pieces, snapshotBytes }: Backup,
+): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  for (const digest of pieces) {
+    const piece = await place.get(PIECES, digest);
+    read += piece.length;
+    yield piece;
+  }
+  if (read === snapshotBytes) return;
+  throw new EchelonError(
+    'not-found',
+    `Backup ${name} has ${read} bytes of Redis instead of ${snapshotBytes}.`,
+  );
 }
 
 const pathOf = ({ owner, digest }: ObjectName): string => `${owner}/${digest}`;
-
-/** Acts on {@link AT_ONCE} items at the same time. After an error no further ones are taken, and none is left running. */
-async function forEach<T>(
-  items: AsyncIterable<T> | Iterable<T>,
-  act: (item: T) => Promise<void>,
-): Promise<void> {
-  const running = new Set<Promise<void>>();
-  try {
-    for await (const item of items) {
-      const one = act(item).finally(() => running.delete(one));
-      running.add(one);
-      one.catch(() => {});
-      if (running.size >= AT_ONCE) await Promise.race(running);
-    }
-    await Promise.all(running);
-  } finally {
-    await Promise.allSettled(running);
-  }
-}

@@ -18,6 +18,7 @@ const SETTINGS = [
   'backfill',
   'codePaths',
   'runtimeEnv',
+  'checkpointStores',
   'env',
   'secretProjects',
   'cordons',
@@ -81,7 +82,7 @@ export function createClusters(context: StoreContext) {
 
     /** `busy`: it has allocations, and nothing was changed. */
     async remove(name: string): Promise<'removed' | 'absent' | 'busy'> {
-      const answer = await run('remove-cluster', [name]);
+      const answer = await run('remove-cluster', [name, ...STORED]);
       return answer === 1 ? 'removed' : answer === 0 ? 'absent' : 'busy';
     },
 

@@ -35,6 +35,8 @@ export interface Cluster {
   codePaths?: readonly string[];
   /** Fields of `runtimeEnv` that specs may have there. Set only by `set`. */
   runtimeEnv?: readonly ('pip' | 'conda')[];
+  /** Object stores that specs may name there, each with the projects that may use it. Set only by `set`. */
+  checkpointStores?: Readonly<Record<string, readonly string[]>>;
   /** The secrets that projects may use, each with these projects. Default: null, no list. Set only by `set`. */
   secretProjects?: Readonly<Record<string, readonly string[]>> | null;
   /** Nodes that take no new experiment, by id. Set only by `set`. */

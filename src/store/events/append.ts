@@ -215,6 +215,8 @@ function effectOf(
       const artifact: Artifact = { kind: 'checkpoint', ...checkpoint, at: Math.trunc(at) };
       return [JSON.stringify(checkpoint), JSON.stringify(artifact), sharedDirectory(event.path)];
     }
+    case 'stored':
+      return [JSON.stringify({ step: whole(event.step), manifest: event.manifest })];
     case 'evaluation': {
       const { step, panel, digest, games } = event;
       const { attempt } = lease;

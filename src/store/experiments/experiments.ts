@@ -1,3 +1,4 @@
+import type { StoredCheckpoint } from '../../core/launch-plan.ts';
 import { STATES, type State } from '../../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
 import type { Artifact } from '../../schemas/records.ts';
@@ -79,6 +80,9 @@ export function createExperiments(context: StoreContext, pressure: Pressure) {
       return clusters.filter((_cluster, at) => found[at] === 1);
     },
 
+    /** The newest checkpoints in the experiment's object store, in the order of their uploads. */
+    storedCheckpoints: (id: string) => storedCheckpoints(context, id),
+
     /** Artifacts in the order of their recording, from number `from` (0) on; `more`: further ones exist. */
     async artifacts(id: string, from: number, limit: number): Promise<{ items: Artifact[]; more: boolean }> {
       if (limit <= 0) return { items: [], more: false };
@@ -90,6 +94,11 @@ export function createExperiments(context: StoreContext, pressure: Pressure) {
       };
     },
   };
+}
+
+async function storedCheckpoints({ redis, keys }: StoreContext, id: string): Promise<StoredCheckpoint[]> {
+  const found = await guarded(redis.lrange(`${keys.experiment(id)}:stored`, 0, -1));
+  return found.map((text) => JSON.parse(text) as StoredCheckpoint);
 }
 
 async function readAll(context: StoreContext, ids: readonly string[]): Promise<(Experiment | undefined)[]> {

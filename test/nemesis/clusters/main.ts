@@ -111,6 +111,8 @@ async function addCluster(name: string, { address }: CampaignRay): Promise<void>
   });
   const ended = await commandEnded(client, id, 180_000);
   assert.equal(ended.state, 'succeeded', JSON.stringify(ended.problems));
+  const checkpointStores = { [objectStore.spec.checkpointStore.url]: ['*'] };
+  await client.patch('/v1/clusters/{name}', { path: { name }, body: { checkpointStores } });
 }
 
 /**

@@ -149,7 +149,7 @@ test('a runtime environment has one field, which every cluster that may run the 
     assert.deepEqual(refused({ runtimeEnv }), ['/runtimeEnv']);
   assert.deepEqual(fields({ runtimeEnv: { imageUri: 'an/image' } }), ['/runtimeEnv/imageUri']);
   const denied = (permissions: Permissions) =>
-    COMMAND.permissionProblems!({ ...SMALL, runtimeEnv: { pip } }, permissions).map(({ field }) => field);
+    COMMAND.clusterProblems!({ ...SMALL, runtimeEnv: { pip } }, permissions).map(({ field }) => field);
   assert.deepEqual([denied({}), denied({ runtimeEnv: ['conda', 'pip'] })], [[], []]);
   assert.deepEqual(denied({ runtimeEnv: ['conda'] }), ['/runtimeEnv/pip']);
 });

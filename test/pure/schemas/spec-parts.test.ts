@@ -40,6 +40,9 @@ test('the URL of a checkpoint store has a bucket and no credentials', () => {
   ])
     assert.ok(fits(good), good);
   for (const bad of [
+    's3://my-bucket/a/../b',
+    's3://my-bucket/..',
+    's3://my-bucket/./a?region=eu-1',
     '/shared',
     'file:///x',
     's3://id:key@b-1/a',

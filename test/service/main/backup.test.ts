@@ -305,7 +305,7 @@ test('a backup in an S3 bucket is restored from it, and a second one copies only
   assert.equal(puts() - first, 3);
   assert.deepEqual((await checkBackup(place, undefined, settings)).faults, []);
   await prune(place, 1, settings);
-  assert.equal((await backupsOf(place, settings)).length, 1);
+  assert.equal((await backupsOf(place, settings)).backups.length, 1);
   assert.deepEqual(await digestsOf(await restoredFor(t, place, env)), before);
 });
 
@@ -375,7 +375,7 @@ async function backupsFor(t: Scope, place: string, { count, env }: { count: numb
     await finished(source.store, 10 + at);
     await backUp(place, settings);
   }
-  const listed = async () => (await backupsOf(place, settings)).map(({ name }) => name);
+  const listed = async () => (await backupsOf(place, settings)).backups.map(({ name }) => name);
   return { source, given, settings, gone, listed };
 }
 

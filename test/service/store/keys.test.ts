@@ -28,6 +28,7 @@ const EVENTS: NumberedEvent['event'][] = [
   { type: 'log', source: 'stdout', lines: ['a line'], cutBytes: 0 },
   { type: 'metrics', step: 1, values: { loss: 1.5 } },
   { type: 'checkpoint', step: 1, path: '../../checkpoints/p/run/global_step_1' },
+  { type: 'stored', step: 1, manifest: DIGEST },
 ];
 const CLUSTER = clusterRecord({ address: 'a:1' });
 

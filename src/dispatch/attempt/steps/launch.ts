@@ -1,6 +1,6 @@
-import type { LaunchPlan } from '../../../core/launch-plan.ts';
+import { type LaunchPlan, withStored } from '../../../core/launch-plan.ts';
 import { QUARANTINE_AFTER } from '../../../core/states.ts';
-import { secretProjectProblems } from '../../../engines/secret-projects.ts';
+import { clusterProblems } from '../../../engines/registry.ts';
 import type { LaunchOutcome } from '../../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../rpc/status.ts';
 import { type AttemptContext, cancelAttempt, type LaunchUnderWay, settle } from '../context.ts';
@@ -20,17 +20,17 @@ const MAX_EXHAUSTED = 5;
  */
 export async function launch(
   context: AttemptContext,
-  { spec, clusterEnv, secretProjects, nodes }: Terms,
+  { spec, clusterEnv, allowed, storedCheckpoints, nodes }: Terms,
 ): Promise<StepResult> {
   const { deps, lease, stopping } = context;
   if (stopping.signal.aborted) return NEXT;
-  // The list of the cluster may have changed since the submission.
-  const [problem] = secretProjectProblems(spec, [secretProjects]);
+  // The lists of the cluster may have changed since the submission.
+  const [problem] = clusterProblems(spec, allowed);
   if (problem)
     return await refuse(context, `the spec cannot be launched: ${problem.field} ${problem.message}`);
   let plan: LaunchPlan;
   try {
-    plan = { ...deps.compile(spec, clusterEnv), nodes };
+    plan = withStored({ ...deps.compile(spec, clusterEnv), nodes }, storedCheckpoints);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return await refuse(context, `the spec cannot be launched: ${message}`);

@@ -1,6 +1,7 @@
 import { nearestName } from 'echelon-verify/text/nearest';
-import { EchelonError } from '../../../core/errors.ts';
+import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import { COMMAND_ID, newCommandId } from '../../../core/ids.ts';
+import { type CheckpointStores, listedStoreProblems } from '../../../engines/checkpoint-stores.ts';
 import { variableProblems } from '../../../engines/variables.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import type { Command, CommandKind } from '../../../schemas/clusters.ts';
@@ -76,8 +77,18 @@ export async function commandOf(store: Store, id: string): Promise<Command> {
 
 /** Throws EchelonError `invalid-request` for variables that no cluster may set, and for secrets in plain text. */
 export function refuseVariables(env: Variables): void {
-  const problems = [...plainSecretProblems({ env }), ...variableProblems(env)];
+  refuse([...plainSecretProblems({ env }), ...variableProblems(env)]);
+}
+
+/** Throws EchelonError `invalid-request` for object stores that no cluster may list. */
+export function refuseStores(stores: CheckpointStores): void {
+  refuse(listedStoreProblems(stores));
+}
+
+function refuse(problems: readonly FieldProblem[]): void {
   if (problems.length === 0) return;
   const fields = problems.map(({ field, message }) => `${field} ${message}`).join('; ');
-  throw new EchelonError('invalid-request', `The request is invalid: ${fields}.`, { problems });
+  throw new EchelonError('invalid-request', `The request is invalid: ${fields}.`, {
+    problems: [...problems],
+  });
 }

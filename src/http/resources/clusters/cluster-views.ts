@@ -36,6 +36,7 @@ export async function clusterView(
     labels: { ...cluster.labels },
     codePaths: [...(cluster.codePaths ?? [])],
     runtimeEnv: [...(cluster.runtimeEnv ?? [])],
+    checkpointStores: structuredClone(cluster.checkpointStores ?? {}) as ClusterView['checkpointStores'],
     secretProjects: structuredClone(cluster.secretProjects ?? null) as ClusterView['secretProjects'],
     env: { ...cluster.env },
     storage: cluster.storage ?? null,

@@ -3,7 +3,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { revisionToChange } from '../../server/etag.ts';
 import { route } from '../../server/route.ts';
 import { PauseBody, pauseBy } from '../common.ts';
-import { ClusterParams, clusterOf, refuseVariables } from './begin-command.ts';
+import { ClusterParams, clusterOf, refuseStores, refuseVariables } from './begin-command.ts';
 import { clusterView } from './cluster-views.ts';
 
 /** POST pause and resume of a cluster, PATCH /v1/clusters/:name. */
@@ -65,9 +65,9 @@ function addChange(app: App, deps: RouteDeps): void {
     scope: 'admin',
     concurrency: 'cluster',
     summary:
-      'Change the labels, backfill, code paths, environment variables, projects of secrets, storage or node types of a cluster',
+      'Change the labels, backfill, code paths, object stores, environment variables, projects of secrets, storage or node types of a cluster',
     description:
-      'Labels, code paths, variables, the list of secrets and node types are replaced as a whole. Attempts that already run keep their variables. Omitted fields do not change. The values also remain after the next `clusters add`.',
+      'Labels, code paths, object stores, variables, the list of secrets and node types are replaced as a whole. Attempts that already run keep their variables. Omitted fields do not change. The values also remain after the next `clusters add`.',
     tag: 'clusters',
     params: ClusterParams,
     body: ClusterChange,
@@ -78,6 +78,7 @@ function addChange(app: App, deps: RouteDeps): void {
       const { name } = await clusterOf(store, params.name);
       const revision = await revisionToChange(store, request, { kind: 'cluster', name });
       if (body.env) refuseVariables(body.env);
+      if (body.checkpointStores) refuseStores(body.checkpointStores);
       await store.clusters.set(name, body, revision);
       return clusterView(deps, await clusterOf(store, name));
     },

@@ -2,7 +2,13 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { SWEEP_ID } from '../../../core/ids.ts';
 import { type Caller, sees } from '../../../core/scopes.ts';
-import { customCodeOf, type ExperimentSpec, permissionProblems } from '../../../engines/registry.ts';
+import {
+  clusterProblems,
+  customCodeOf,
+  type ExperimentSpec,
+  permissionProblems,
+} from '../../../engines/registry.ts';
+import { invalidSpec } from '../../../engines/validate-spec.ts';
 import { childReference, referenceMetrics } from '../../../plan/preset-sweep.ts';
 import { childSpec, childValues, makeChild } from '../../../plan/sweep.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
@@ -190,7 +196,13 @@ function addCancel(app: App, deps: RouteDeps): void {
   });
 }
 
-/** Throws EchelonError `forbidden` if the caller may not submit the spec of a failed child: a rerun needs the same scope. */
+/** Problems that a refused rerun names: equal children have equal ones. */
+const MAX_PROBLEMS = 20;
+
+/**
+ * Throws EchelonError `forbidden` if the caller may not submit the spec of a failed child: a rerun needs the same scope. Throws
+ * `invalid-spec` if a cluster does not allow it any more.
+ */
 async function requirePermissions(
   deps: RouteDeps,
   caller: Caller,
@@ -202,8 +214,10 @@ async function requirePermissions(
     .map(({ entry }) => childSpec(sweep, entry) as unknown as ExperimentSpec);
   const intake = createIntake(deps, caller);
   for (const cluster of new Set(specs.map((spec) => spec.cluster ?? null))) {
-    const permissions = await intake.permissions(cluster, false);
+    const permissions = await intake.permissions(cluster, true);
     const there = specs.filter((spec) => (spec.cluster ?? null) === cluster);
+    const problems = there.flatMap((spec) => clusterProblems(spec, permissions));
+    if (problems.length > 0) throw invalidSpec(problems.slice(0, MAX_PROBLEMS));
     if (there.some((spec) => permissionProblems(spec, permissions).length > 0))
       requireScope(caller, 'custom-code');
   }
@@ -225,7 +239,10 @@ function addRerun(app: App, deps: RouteDeps): void {
     answers: {
       202: { $ref: 'SweepRerun#' },
     },
-    problems: ['not-found', 'already-final', 'queue-closed', 'queue-full', 'quota-exceeded', 'store-full'],
+    problems: [
+      ...['not-found', 'invalid-spec', 'already-final', 'queue-closed'],
+      ...['queue-full', 'quota-exceeded', 'store-full'],
+    ] as const,
     handler: async (request, reply) => {
       const sweep = await sweepOf(store, request, request.params.id);
       if (sweep.state === 'cancelled') {

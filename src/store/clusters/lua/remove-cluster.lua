@@ -3,7 +3,7 @@
 -- until it is added again. So no allocation that was decided before the removal succeeds after it.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name
+-- ARGV      1 name, then everything that is stored beside its record: another cluster of this name must not inherit it
 -- Returns   1; 0 if there is no such cluster, -1 if it has allocations
 -- include revision
 
@@ -12,8 +12,8 @@ if redis.call('HLEN', root .. ':allocations:' .. name) > 0 then return -1 end
 redis.call('HINCRBY', root .. ':versions', name, 1)
 redis.call('HDEL', root .. ':clusters:seen', name)
 redis.call('HDEL', root .. ':clusters:silent', name)
-for _, setting in ipairs({ 'labels', 'backfill', 'codePaths', 'env', 'secretProjects', 'cordons', 'storage', 'nodeTypes', 'asked' }) do
-  redis.call('HDEL', root .. ':clusters:set', setting .. ':' .. name)
+for i = 2, #ARGV do
+  redis.call('HDEL', root .. ':clusters:set', ARGV[i] .. ':' .. name)
 end
 redis.call('DEL', root .. ':faults:' .. name)
 redis.call('HDEL', root .. ':paused', 'cluster:' .. name)

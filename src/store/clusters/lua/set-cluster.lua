@@ -3,8 +3,7 @@
 -- overwrites.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name, 2 the revision that it must have, or '', then setting ('labels', 'backfill', 'codePaths', 'env',
---           'secretProjects', 'cordons', 'storage', 'nodeTypes') and value (JSON; '' deletes it) in turn
+-- ARGV      1 name, 2 the revision that it must have, or '', then setting ('labels', 'codePaths' and others) and value (JSON; '' deletes it) in turn
 -- Returns   1, or 0 if there is no such cluster, or 'changed-since': nothing was changed
 -- Events    PUBLISH wake 'queue'
 -- include revision

@@ -13,6 +13,7 @@
 --                         name and value (JSON) in turn
 --             batch       batch, index, count, step, rows, digest
 --             checkpoint  checkpoint (JSON), artifact (JSON), directory that other experiments may read or ''
+--             stored      step and digest of the manifest (JSON)
 --             evaluation  its place (JSON)
 --             log         lines, bytes
 --             gap         dropped rows (of batches), or lines and bytes (of logs)
@@ -107,10 +108,12 @@ end
 
 -- Above this number the oldest are deleted.
 local MAX_ARTIFACTS = 10000
-local function artifact(json, list)
+-- Older checkpoints of an object store are not downloaded any more.
+local MAX_STORED = 20
+local function artifact(json, list, most)
   redis.call('RPUSH', x .. (list or ':artifacts'), json)
   grown = grown + #json
-  redis.call('LTRIM', x .. (list or ':artifacts'), -MAX_ARTIFACTS, -1)
+  redis.call('LTRIM', x .. (list or ':artifacts'), -(most or MAX_ARTIFACTS), -1)
 end
 
 -- Measures a step from its start to the start of the next, within an attempt. `pace`: attempt, step and its start (ms),
@@ -147,6 +150,8 @@ local function effect(kind, at, size, event, entry, n, row)
     if cluster and ARGV[at + 2] ~= '' then
       redis.call('SADD', root .. ':checkpoints', cluster .. ' ' .. ARGV[at + 2])
     end
+  elseif kind == 'stored' then
+    artifact(ARGV[at], ':stored', MAX_STORED)
   elseif kind == 'evaluation' then
     artifact(ARGV[at], ':evaluations')
   elseif kind == 'log' then

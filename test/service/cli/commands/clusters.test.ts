@@ -144,6 +144,7 @@ test('the table counts nodes, free and allocated resources', () => {
     labels: {},
     codePaths: [],
     runtimeEnv: [],
+    checkpointStores: {},
     secretProjects: null,
     env: {},
     storage: null,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import type { Ended } from '../../../../src/core/events.ts';
+import { type LaunchPlan, STORE_FILE } from '../../../../src/core/launch-plan.ts';
 import { lostAttempt } from '../../../../src/dispatch/attempt/decide.ts';
 import type { AttemptStatus, LaunchOutcome } from '../../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
@@ -201,6 +202,32 @@ test('an attempt whose project lost a secret after the submission is not launche
   const listed = attemptBench();
   Object.assign(listed.state, { spec: state.spec, secretProjects: { wandb: ['speech', 'vision'] } });
   assert.equal(await listed.run().done, 'succeeded');
+});
+
+test('an attempt whose project lost its checkpoint store is not launched, and its plan names the uploads that Echelon recorded', async () => {
+  const { state, run } = attemptBench();
+  state.spec = { project: 'vision', checkpointStore: { url: 's3://runs/x' } };
+  state.checkpointStores = { 's3://runs': ['speech'] };
+  assert.equal(await run().done, 'failed');
+  assert.match(state.decision?.reason ?? '', /\/checkpointStore\/url is not below an object store/);
+  const listed = attemptBench();
+  const storedCheckpoints = [1, 2, 1].map((step, at) => ({ step, manifest: `${at}`.repeat(64) }));
+  const checkpointStores = { 's3://runs': ['*'] };
+  Object.assign(listed.state, { spec: state.spec, checkpointStores, storedCheckpoints });
+  const { compile } = listed.deps;
+  listed.deps.compile = (...input) => {
+    const plan = compile(...input);
+    return { ...plan, files: { ...plan.files, [STORE_FILE]: '{}' } };
+  };
+  const plans: LaunchPlan[] = [];
+  const { launch } = listed.state;
+  listed.state.launch = async (plan) => {
+    plans.push(plan);
+    return await launch(plan);
+  };
+  assert.equal(await listed.run().done, 'succeeded');
+  const known = JSON.parse(String(plans[0]!.files['stored-checkpoints.json']));
+  assert.deepEqual(known, { 1: '2'.repeat(64), 2: '1'.repeat(64) });
 });
 
 test('an attempt that already runs continues when its project loses a secret', async () => {

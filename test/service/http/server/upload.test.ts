@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { removeLeftUploads, type Upload, withUpload } from '../../../../src/http/server/upload.ts';
+import { type Upload, withUpload } from '../../../../src/http/server/upload.ts';
 
 const upload = (chunks: Iterable<Buffer>, rest: Partial<Upload> = {}): Upload => ({
   body: Readable.from(chunks),
@@ -51,26 +50,4 @@ test('an upload above the limit is refused by its length, and without one as soo
   await assert.rejects(withUpload(upload([], { body }), unused), { code: 'body-too-large' });
   assert.equal(body.destroyed, false);
   assert.ok(sent < 10, `${sent} pieces were read`);
-});
-
-test('uploads of processes that were killed are deleted, and no others', async () => {
-  const ended = spawnSync(process.execPath, ['-e', '']).pid;
-  await withUpload(upload([FOUR]), async (path) => {
-    const [, before = '', own = '', after = ''] = /^(.*-)(\d+)(-[0-9a-f]{12}-\w+)$/.exec(dirname(path)) ?? [];
-    assert.equal(own, String(process.pid));
-    const token = '-000000000000-abcdef';
-    const left = [`${before}${ended}${after}`, `${before}${process.pid}${token}`];
-    const others = [`${before}${process.ppid}${after}`, join(dirname(before), `other-${ended}${after}`)];
-    for (const folder of [...left, ...others]) {
-      mkdirSync(folder);
-      writeFileSync(join(folder, 'a.csv'), '1234');
-    }
-    try {
-      await removeLeftUploads();
-      assert.deepEqual(left.map(existsSync), [false, false]);
-      assert.deepEqual([path, ...others].map(existsSync), [true, true, true]);
-    } finally {
-      for (const folder of [...left, ...others]) rmSync(folder, { recursive: true, force: true });
-    }
-  });
 });
