@@ -11,6 +11,7 @@ import {
   NONE_FITS,
   type StatedDump,
 } from './dump-context.ts';
+import { type ReadStep, readStep } from './dump-readings.ts';
 import { estimate } from './explain/estimate.ts';
 import { type Batch, type BatchEstimator, estimatorFrom } from './format/batch.ts';
 import type { DumpAdapter, DumpStep } from './format/dumps/adapter.ts';
@@ -75,8 +76,9 @@ async function* verifyRun(
     const context = await contextOf(adapter, part, stated);
     for await (const step of adapter.steps(part.files, context.options)) {
       const estimator = context.estimator ?? adapter.estimators[0] ?? estimatorFrom('grpo');
-      const batch = batchOf(step, estimator);
-      const report = reportOn({ step, batch, previous }, adapter, context);
+      const read = readStep(step, estimator);
+      const batch = batchOf(read.step, estimator);
+      const report = reportOn({ ...read, batch, previous }, adapter, context);
       previous = batch;
       yield { report: { ...report, run }, batch };
     }
@@ -84,7 +86,7 @@ async function* verifyRun(
 }
 
 function reportOn(
-  { step, batch, previous }: { step: DumpStep; batch: Batch; previous: Batch | undefined },
+  { step, reading, batch, previous }: ReadStep & { batch: Batch; previous: Batch | undefined },
   adapter: DumpAdapter,
   context: DumpContext,
 ): Omit<DumpReport, 'run'> {
@@ -101,10 +103,9 @@ function reportOn(
   // Rows that are not those of the training, or not all of their rewards: what is found of them is no fault.
   if (step.unjudged !== undefined)
     return { ...unverified([step.unjudged]), signal: NO_SIGNAL, consistent: true };
-  if (estimator === undefined || own.some(({ code }) => code === 'group-size-unknown')) {
-    const unknown = estimator === undefined ? [unknownFinding(context)] : [];
+  const unknown = unknownFindings(context, reading);
+  if (estimator === undefined || unknown.length > 0 || own.some(({ code }) => code === 'group-size-unknown'))
     return { ...unverified([...own, ...zeroFindings(step), ...unknown]), consistent: false };
-  }
   const report = verifyBatch(batch, previous);
   const stated = [...rowCountFinding(rowsInDump, context), ...columnsFinding(context)];
   const isUnrecorded = report.wrong > 0 && !areFunctionsRecorded(step, context);
@@ -124,7 +125,8 @@ function reportOn(
   const findings = errorsFirst([...own, ...stated, ...zeros, ...ofBatch, ...unrecorded]);
   const sound = report.wrong === 0 && findings.every(({ severity }) => severity !== 'error');
   if (!sound && step.doubtful !== undefined) return { ...unverified([step.doubtful]), consistent: false };
-  const isProof = columns === undefined && ['stated', 'found'].includes(configuration.origin);
+  const isProof =
+    columns === undefined && reading === 'one' && ['stated', 'found'].includes(configuration.origin);
   const verified = sound && isProof && report.unverifiable === 0;
   const nothingToVerify = !hasAdvantages(step);
   return {
@@ -156,12 +158,17 @@ function unreadableFinding({ file, unreadable }: Configuration): Finding[] {
   return [finding('configuration-unreadable', `The configuration ${file} cannot be read: ${unreadable}.`)];
 }
 
-function unknownFinding({ configuration, unexplained }: DumpContext): Finding {
-  const { reason = NONE_FITS } = configuration;
-  const text = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`;
-  return unexplained === undefined
-    ? finding('configuration-unknown', text)
-    : finding('rewards-unknown', text);
+/** Why no row can be judged: there is no estimator, or it explains none of the readings of the step. */
+function unknownFindings(
+  { configuration, estimator, unexplained }: DumpContext,
+  reading: ReadStep['reading'],
+): Finding[] {
+  if (estimator !== undefined && reading !== 'none fits') return [];
+  const { fingerprint, reason = NONE_FITS } = configuration;
+  const unread = `${fingerprint} explains the advantages neither of the samples nor of the rollouts`;
+  const why = estimator === undefined ? reason : unread;
+  const text = `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.`;
+  return [finding(unexplained === undefined ? 'configuration-unknown' : 'rewards-unknown', text)];
 }
 
 /** False if nothing tells whether the dump has the values of every reward function. */

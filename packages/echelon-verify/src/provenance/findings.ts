@@ -225,6 +225,13 @@ export const FINDINGS = {
     remedy:
       'Fill the rollout, or find what drops samples: the advantages follow the difficulty of the prompts.',
   },
+  'rollouts-fanned-out': {
+    severity: 'warning',
+    means:
+      'Several samples of a dump are of one rollout, and nothing says whether the trainer compares rollouts or samples.',
+    remedy:
+      'Count each rollout once, among those of its prompt; then the number of its samples moves no mean.',
+  },
   'rewards-incomplete': {
     severity: 'warning',
     means: 'The dump lacks the values of a reward function, so that no advantage can be recomputed.',

@@ -40,6 +40,8 @@ export interface DumpStep {
   readonly group: Names;
   /** Omitted: each row is a trajectory of its own. */
   readonly trajectory?: Names;
+  /** The same rows, compared in other ways, if nothing in the dump says in which way the trainer did. */
+  readonly otherReadings?: readonly DumpStep[];
   /** The scalar reward of each row, as the estimator takes it. */
   readonly reward: Float64Array;
   /** How far each reward may be from the trainer's float32 number, if it is a sum in unknown order. */

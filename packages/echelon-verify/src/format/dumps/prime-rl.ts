@@ -6,6 +6,7 @@
 import { groupedBy } from '../../grouped-by.ts';
 import { finding, some } from '../../provenance/findings.ts';
 import { counted } from '../../text/plural.ts';
+import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
 import { type Settings, settingsOf } from './config-yaml.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
@@ -41,9 +42,18 @@ export const PRIME_RL: DumpAdapter = {
     for (const file of files) {
       const [, step = '0', part = 'all'] = PLACE.exec(file) ?? [];
       await using source = await openSource(file);
-      for await (const line of pickedLines(source, SELECTION))
-        for (const trace of tracesOf(line))
-          addTrace(groups, trace, { file, step: Number(step), isTrained: part === 'effective' });
+      const seen = new Set<string>();
+      let number = 0;
+      for await (const line of pickedLines(source, SELECTION)) {
+        number++;
+        for (const trace of tracesOf(line)) {
+          const fault = faultOf(trace, seen);
+          if (fault !== undefined) throw new BatchFormatError({ ...fault, file, field: `record ${number}` });
+          seen.add(trace.id!);
+          const place = { file, step: Number(step), isTrained: part === 'effective' };
+          addTrace(groups, trace as Identified, place);
+        }
+      }
     }
     yield* stepsOf(groups);
   },
@@ -54,10 +64,26 @@ const PLACE = /step_(\d+)[/\\]train[/\\](all|effective)[/\\]/;
 const STEP_FOLDER = /[/\\]?step_\d+[/\\]train[/\\].*$/;
 
 interface Trace {
-  readonly id: string;
-  readonly group: string;
+  readonly id: string | undefined;
+  readonly group: string | undefined;
   readonly reward: number;
   readonly advantage: number;
+}
+
+type Identified = Trace & { readonly id: string; readonly group: string };
+
+/** What is wrong with the ids of a trace: they join it with the same trace in the other file of the step. */
+function faultOf({ id, group }: Trace, seen: ReadonlySet<string>) {
+  if (group === undefined)
+    return { code: 'missing', expected: 'a group with an id', found: 'nothing' } as const;
+  if (id === undefined)
+    return { code: 'missing', expected: 'an id of the trace or its episode', found: 'nothing' } as const;
+  if (!seen.has(id)) return undefined;
+  return {
+    code: 'invalid',
+    expected: 'one trace for each id',
+    found: `another trace ${JSON.stringify(id)}`,
+  } as const;
 }
 
 /** The traces of one group by id. Numbers only: a run's groups fit into memory. */
@@ -70,7 +96,7 @@ interface Group {
 
 function addTrace(
   groups: Map<string, Group>,
-  { id, group: name, reward, advantage }: Trace,
+  { id, group: name, reward, advantage }: Identified,
   { file, step, isTrained }: { file: string; step: number; isTrained: boolean },
 ): void {
   const group = groups.get(name) ?? { step, file, reward: new Map(), advantage: new Map() };
@@ -84,19 +110,23 @@ function addTrace(
 function tracesOf(line: unknown): Trace[] {
   const episode = objectOf(line);
   if (Array.isArray(episode.errors) && episode.errors.length > 0) return [];
-  const group = String(objectOf(episode.group).id);
+  const group = idOf(objectOf(episode.group).id);
   const traces = Array.isArray(episode.traces) ? episode.traces.map(objectOf) : [];
   return traces
     .filter(({ agent }) => objectOf(agent).trainable !== false)
     .map((trace, index) => {
       const { name } = objectOf(trace.agent);
       return {
-        id: String(trace.id ?? `${String(episode.id)}/${index}`),
-        group: name === undefined ? group : `${group}/${String(name)}`,
+        id: idOf(trace.id) ?? (idOf(episode.id) && `${idOf(episode.id)}/${index}`),
+        group: group === undefined || name === undefined ? group : `${group}/${String(name)}`,
         reward: rewardOf(trace.rewards),
         advantage: advantageOf(trace),
       };
     });
+}
+
+function idOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
 /** Σ score · weight. */

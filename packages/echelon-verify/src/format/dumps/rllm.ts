@@ -29,8 +29,12 @@ export const RLLM: DumpAdapter = {
   estimators: formsOf('rllm'),
   async *steps(files) {
     let rows: Row[] = [];
+    const seen = new Set<string>();
     for (const [at, file] of files.entries()) {
-      rows.push(...(await readEpisode(file)));
+      const own = await readEpisode(file);
+      const [{ episode, step } = { episode: file, step: 0 }] = own;
+      if (seen.size === seen.add(`${step}/${episode}`).size) throw again(file, episode);
+      rows.push(...own);
       const after = files[at + 1];
       if (after !== undefined && dirname(after) === dirname(file)) continue;
       yield stepOf(file, rows);
@@ -44,6 +48,7 @@ const VALIDATION = /val_step_\d+_epoch_\d+[/\\][^/\\]*$/;
 
 /** One trajectory. */
 interface Row {
+  readonly episode: string;
   readonly step: number;
   readonly group: string;
   readonly reward: number;
@@ -64,11 +69,17 @@ async function readEpisode(file: string): Promise<Row[]> {
     const { name, reward, steps } = (trajectory ?? {}) as Record<string, unknown>;
     const last = Array.isArray(steps) ? (steps.at(-1) as Record<string, unknown> | null) : undefined;
     return {
+      episode: id,
       step: numberOf(step),
       group: `${task}/${String(name)}`,
       reward: numberOf(reward ?? last?.reward),
     };
   });
+}
+
+function again(file: string, episode: string): BatchFormatError {
+  const expected = 'an episode_id that no other episode of the step has';
+  return new BatchFormatError({ code: 'invalid', file, field: 'episode_id', expected, found: episode });
 }
 
 function stepOf(file: string, rows: readonly Row[]): DumpStep {

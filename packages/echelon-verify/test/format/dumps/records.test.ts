@@ -40,6 +40,7 @@ test('parquet gives the columns that are there', async () => {
 test('a bad line is named, and so is bad CSV', async () => {
   await assert.rejects(records('{"a": 1}\n{"a": \n', ['a']), /field line 2: expected JSON/);
   await assert.rejects(records('a,b\n1,2,3\n', ['a']), /expected CSV/);
+  await assert.rejects(records('a,b,a\n1,2,3\n', ['a']), /one column of each name, found two columns "a"/);
   await using dir = await folder();
   const path = await dir.write('x', '{"a": [1, {"b": 2, "c": 3}]}');
   const picked = withSource(path, (source) => Array.fromAsync(pickedLines(source, { a: { b: true } })));

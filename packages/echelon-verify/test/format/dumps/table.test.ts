@@ -104,3 +104,19 @@ test('what verl 0.9.1 computes is right by the stated estimator, and inferred to
     assert.deepEqual([inferred!.ok, inferred!.consistent], [false, true]);
   }
 });
+
+test('a trajectory that a table of one row for each holds twice is an error', async () => {
+  await using dir = await folder();
+  const rows = [0, 1, 1].map((traj_idx) => ({
+    iteration: 1,
+    group_idx: 0,
+    traj_idx,
+    total_reward: traj_idx,
+  }));
+  const path = await dir.write('train_rollout_summaries.jsonl', jsonLines(rows));
+  const [step] = await stepsOf(KNOWN_TABLES[0]!, [path]);
+  assert.deepEqual(
+    step!.findings.map(({ code, rows: own }) => [code, own]),
+    [['row-duplicated', [2]]],
+  );
+});

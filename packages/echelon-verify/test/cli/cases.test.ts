@@ -1,0 +1,45 @@
+/** What `verify` says of small dumps after public reports: see test/golden/cases/README.md. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { orUnreadable } from '../../src/cli/batch-files.ts';
+import type { StatedFiles } from '../../src/cli/dump-options.ts';
+import { verifyFiles } from '../../src/cli/verify-files.ts';
+
+const CASES = 'test/golden/cases';
+
+interface Case {
+  readonly path: string;
+  readonly exit: number;
+  /** What the output must say. */
+  readonly says?: readonly RegExp[];
+  readonly stated?: StatedFiles;
+}
+
+const ALL: readonly Case[] = [
+  { path: 'miles-1325/control-own-index', exit: 0, says: [/8 exact/] },
+  { path: 'miles-1325/control-shared-index', exit: 3, says: [/8 exact/, /8 samples are of 7 rollouts/] },
+  { path: 'miles-1325/right', exit: 3, says: [/7 exact/, /8 samples are of 7 rollouts/] },
+  { path: 'miles-1325/wrong', exit: 1, says: [/block-mixed.*1 block of 2 hold more than one prompt/] },
+  { path: 'miles-1325/wrong-noargs', exit: 1, says: [/block-mixed/] },
+];
+
+/** Exit status and output, errors included. */
+async function verified(path: string, stated: StatedFiles = {}): Promise<{ exit: number; text: string }> {
+  let text = '';
+  const write = (part: string): void => {
+    text += part;
+  };
+  const stream = { columns: undefined, write };
+  const io = { stdout: stream, stderr: stream };
+  const exit = await orUnreadable(io, () => verifyFiles([path], stated, io));
+  return { exit, text };
+}
+
+for (const { path, exit: expected, says = [], stated } of ALL) {
+  test(`verify of ${path} ends with ${expected}`, async () => {
+    const { exit, text } = await verified(`${CASES}/${path}`, stated);
+    assert.equal(exit, expected, text);
+    for (const pattern of says) assert.match(text, pattern);
+  });
+}
