@@ -22,6 +22,25 @@ const ALL: readonly Case[] = [
   { path: 'miles-1325/right', exit: 3, says: [/7 exact/, /8 samples are of 7 rollouts/] },
   { path: 'miles-1325/wrong', exit: 1, says: [/block-mixed.*1 block of 2 hold more than one prompt/] },
   { path: 'miles-1325/wrong-noargs', exit: 1, says: [/block-mixed/] },
+  { path: 'nan-columns/all-nan.jsonl', exit: 1, says: [/advantage-non-finite.*8 rows/] },
+  { path: 'nan-columns/all-nan-one-null.jsonl', exit: 3, says: [/0 exact/, /rewards-missing.*row 5/] },
+  { path: 'shape-nemo-all-masked', exit: 0, says: [/4 exact/] },
+  { path: 'prime-rl-3170/right', exit: 3, says: [/8 exact/] },
+  { path: 'prime-rl-3170/no-advantage', exit: 3, says: [/advantages-missing/] },
+  {
+    path: 'shape-list-advantage/t.jsonl',
+    exit: 2,
+    says: [/row 0, advantage: expected a number, found \[0\.866/],
+  },
+  { path: 'shape-list-advantage/list-of-one.jsonl', exit: 2, says: [/row 0, advantage: expected a number/] },
+  {
+    path: 'shape-text-advantage/advantage-only.jsonl',
+    exit: 2,
+    says: [/row 0, advantage: .* found "0\.866/],
+  },
+  { path: 'shape-text-advantage/t.jsonl', exit: 2, says: [/row 0, reward: expected a number, found "1\.0"/] },
+  { path: 'shape-text-advantage/missing-in-one.jsonl', exit: 3, says: [/3 exact.*0 wrong, 1 unverifiable/] },
+  { path: 'shape-text-advantage/null-in-one.jsonl', exit: 3, says: [/No advantage in 1 row \(row 2\)/] },
 ];
 
 /** Exit status and output, errors included. */

@@ -49,6 +49,10 @@ export interface DumpStep {
   /** Each reward function's own column, if there are several. */
   readonly rewards?: readonly RewardFunction[];
   readonly advantage?: Float64Array;
+  /** 1 for rows without an advantage, if some have one: their number in the column is NaN. */
+  readonly unreported?: Uint8Array;
+  /** 1 for rows without a reward, if nothing says that no function scored them: their number in the column is NaN. */
+  readonly unrewarded?: Uint8Array;
   /** The tokens of each row, if the tokens of a row have different advantages. */
   readonly tokens?: TokenColumns;
   /** Trained tokens of each row. */

@@ -8,11 +8,11 @@ import { finding, some } from '../../provenance/findings.ts';
 import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
+import { advantagesOf, type CellPlace, numberIn, rewardsOf } from './cells.ts';
 import { type Settings, settingsOf } from './config-yaml.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
 import { findPrimeRlConfig } from './prime-rl-config.ts';
 import { pickedLines } from './records.ts';
-import { numberOf } from './rewards.ts';
 import { openSource } from './source.ts';
 
 const SELECTION = {
@@ -46,7 +46,7 @@ export const PRIME_RL: DumpAdapter = {
       let number = 0;
       for await (const line of pickedLines(source, SELECTION)) {
         number++;
-        for (const trace of tracesOf(line)) {
+        for (const trace of tracesOf(line, { file, number })) {
           const fault = faultOf(trace, seen);
           if (fault !== undefined) throw new BatchFormatError({ ...fault, file, field: `record ${number}` });
           seen.add(trace.id!);
@@ -66,8 +66,8 @@ const STEP_FOLDER = /[/\\]?step_\d+[/\\]train[/\\].*$/;
 interface Trace {
   readonly id: string | undefined;
   readonly group: string | undefined;
-  readonly reward: number;
-  readonly advantage: number;
+  readonly reward: number | undefined;
+  readonly advantage: number | undefined;
 }
 
 type Identified = Trace & { readonly id: string; readonly group: string };
@@ -90,8 +90,9 @@ function faultOf({ id, group }: Trace, seen: ReadonlySet<string>) {
 interface Group {
   step: number;
   file: string;
-  readonly reward: Map<string, number>;
-  readonly advantage: Map<string, number>;
+  readonly reward: Map<string, number | undefined>;
+  /** Of the trained ones; undefined for one without an advantage. */
+  readonly advantage: Map<string, number | undefined>;
 }
 
 function addTrace(
@@ -107,7 +108,8 @@ function addTrace(
 }
 
 /** The traces of an episode that enter the mean: without errors, of agents that are trained. */
-function tracesOf(line: unknown): Trace[] {
+function tracesOf(line: unknown, { file, number }: { file: string; number: number }): Trace[] {
+  const place = (name: string) => ({ file, field: `record ${number}, ${name}` });
   const episode = objectOf(line);
   if (Array.isArray(episode.errors) && episode.errors.length > 0) return [];
   const group = idOf(objectOf(episode.group).id);
@@ -119,8 +121,8 @@ function tracesOf(line: unknown): Trace[] {
       return {
         id: idOf(trace.id) ?? (idOf(episode.id) && `${idOf(episode.id)}/${index}`),
         group: group === undefined || name === undefined ? group : `${group}/${String(name)}`,
-        reward: rewardOf(trace.rewards),
-        advantage: advantageOf(trace),
+        reward: rewardOf(trace.rewards, place('rewards')),
+        advantage: advantageOf(trace, place('advantage')),
       };
     });
 }
@@ -130,22 +132,27 @@ function idOf(value: unknown): string | undefined {
 }
 
 /** Σ score · weight. */
-function rewardOf(rewards: unknown): number {
-  return Object.values(objectOf(rewards))
-    .map(objectOf)
-    .reduce((sum, { score, weight }) => sum + numberOf(score) * numberOf(weight ?? 1), 0);
+function rewardOf(rewards: unknown, place: CellPlace): number | undefined {
+  let sum = 0;
+  for (const { score, weight } of Object.values(objectOf(rewards)).map(objectOf)) {
+    const own = numberIn(score, place);
+    const factor = numberIn(weight, place) ?? 1;
+    if (own === undefined && factor !== 0) return undefined;
+    sum += (own ?? 0) * factor;
+  }
+  return sum;
 }
 
 /** The trace's own advantage, else that of its first trained token. */
-function advantageOf({ info, nodes }: Settings): number {
-  const own = numberOf(objectOf(info).advantage);
-  if (!Number.isNaN(own)) return own;
+function advantageOf({ info, nodes }: Settings, place: CellPlace): number | undefined {
+  const own = numberIn(objectOf(info).advantage, place);
+  if (own !== undefined) return own;
   for (const { advantages, mask } of Array.isArray(nodes) ? nodes.map(objectOf) : []) {
     if (!Array.isArray(advantages)) continue;
     const at = Array.isArray(mask) ? mask.findIndex((m) => m === true || m === 1) : 0;
-    if (at >= 0) return numberOf(advantages[at]);
+    if (at >= 0) return numberIn(advantages[at], place);
   }
-  return Number.NaN;
+  return undefined;
 }
 
 function* stepsOf(groups: ReadonlyMap<string, Group>): Generator<DumpStep> {
@@ -157,10 +164,16 @@ function* stepsOf(groups: ReadonlyMap<string, Group>): Generator<DumpStep> {
 function stepOf(step: number, groups: readonly (readonly [string, Group])[]): DumpStep {
   const whole = groups.filter(([, group]) => isWhole(group));
   const dropped = groups.filter(([, group]) => !isWhole(group)).map(([name]) => name);
-  const trained = groups.some(([, { advantage }]) => advantage.size > 0);
+  const trained = groups.some(([, { advantage }]) =>
+    [...advantage.values()].some((own) => own !== undefined),
+  );
   const kept = trained ? whole : groups;
   const rows = kept.flatMap(([name, { reward, advantage }]) =>
-    [...reward].map(([id, own]) => ({ name, reward: own, advantage: advantage.get(id) ?? 0 })),
+    [...reward].map(([id, own]) => ({
+      name,
+      reward: own,
+      advantage: advantage.has(id) ? advantage.get(id) : 0,
+    })),
   );
   const text = `${counted(dropped.length, 'group')} (${some(dropped, 3)}).`;
   return {
@@ -168,17 +181,18 @@ function stepOf(step: number, groups: readonly (readonly [string, Group])[]): Du
     file: groups[0]![1].file,
     trainingStep: step,
     group: namesOf(rows.map(({ name }) => name)),
-    reward: Float64Array.from(rows, ({ reward }) => reward),
-    ...(trained ? { advantage: Float64Array.from(rows, ({ advantage }) => advantage) } : {}),
+    ...rewardsOf(rows.map(({ reward }) => reward)),
+    ...(trained ? advantagesOf(rows.map(({ advantage }) => advantage)) : {}),
     findings: trained && dropped.length > 0 ? [finding('groups-untrained', text)] : [],
   };
 }
 
 /** True if every trace has an advantage, but for those whose reward is the mean. */
 function isWhole({ reward, advantage }: Group): boolean {
-  const mean = [...reward.values()].reduce((sum, own) => sum + own / reward.size, 0);
+  const mean = [...reward.values()].reduce<number>((sum, own = Number.NaN) => sum + own / reward.size, 0);
   return [...reward].every(
-    ([id, own]) => advantage.has(id) || Math.abs(own - mean) <= 1e-6 * Math.max(1, Math.abs(mean)),
+    ([id, own = Number.NaN]) =>
+      advantage.has(id) || Math.abs(own - mean) <= 1e-6 * Math.max(1, Math.abs(mean)),
   );
 }
 

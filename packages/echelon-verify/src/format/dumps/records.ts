@@ -114,5 +114,9 @@ function uniqueNames(names: string[], file: string): string[] {
 function cellOf(text: string | undefined): unknown {
   if (text === undefined || text === '') return undefined;
   const number = Number(text);
-  return Number.isNaN(number) ? text : number;
+  if (!Number.isNaN(number)) return number;
+  const word = /^\s*([+-]?)(nan|inf|infinity)\s*$/i.exec(text);
+  if (word === null) return text;
+  const infinite = word[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  return word[2]!.toLowerCase() === 'nan' ? Number.NaN : infinite;
 }

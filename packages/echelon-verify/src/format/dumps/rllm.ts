@@ -6,6 +6,7 @@
 import { dirname } from 'node:path';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
+import { numberIn, rewardsOf } from './cells.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
 import { pickedLine } from './records.ts';
 import { numberOf } from './rewards.ts';
@@ -51,7 +52,7 @@ interface Row {
   readonly episode: string;
   readonly step: number;
   readonly group: string;
-  readonly reward: number;
+  readonly reward: number | undefined;
 }
 
 async function readEpisode(file: string): Promise<Row[]> {
@@ -72,7 +73,7 @@ async function readEpisode(file: string): Promise<Row[]> {
       episode: id,
       step: numberOf(step),
       group: `${task}/${String(name)}`,
-      reward: numberOf(reward ?? last?.reward),
+      reward: numberIn(reward ?? last?.reward, { file, field: 'trajectories.reward' }),
     };
   });
 }
@@ -89,7 +90,7 @@ function stepOf(file: string, rows: readonly Row[]): DumpStep {
     file,
     ...(Number.isInteger(step) ? { trainingStep: step } : {}),
     group: namesOf(rows.map(({ group }) => group)),
-    reward: Float64Array.from(rows, ({ reward }) => reward),
+    ...rewardsOf(rows.map(({ reward }) => reward)),
     findings: [],
   };
 }

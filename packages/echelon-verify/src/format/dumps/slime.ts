@@ -14,6 +14,7 @@ import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, Names } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
+import { advantagesOf, rewardsOf } from './cells.ts';
 import { formsOf, namesOf, perToken } from './dump-batch.ts';
 import { foldersOfRun } from './run-folders.ts';
 import { findSlimeConfig } from './slime-config.ts';
@@ -247,7 +248,6 @@ function byGroup(
 
 function readingOf(rollout: number, file: string, { rows, group, groupSize, findings }: Reading): DumpStep {
   const varying = [...rows.keys()].filter((row) => !rows[row]!.isConstant);
-  const reported = varying.length === 0 && rows.every(({ advantage }) => advantage !== undefined);
   const measured = rows.every(({ length }) => length !== undefined);
   const tokens = varying.length === 0 ? undefined : tokenColumns(rows.map((row) => row.tokens));
   return {
@@ -255,8 +255,8 @@ function readingOf(rollout: number, file: string, { rows, group, groupSize, find
     file,
     trainingStep: rollout,
     group,
-    reward: Float64Array.from(rows, ({ reward = Number.NaN }) => reward),
-    ...(reported ? { advantage: Float64Array.from(rows, ({ advantage }) => advantage!) } : {}),
+    ...rewardsOf(rows.map(({ reward }) => reward)),
+    ...(varying.length === 0 ? advantagesOf(rows.map(({ advantage }) => advantage)) : {}),
     ...(measured ? { responseLength: Int32Array.from(rows, ({ length }) => length!) } : {}),
     ...present({ groupSize, tokens }),
     findings: [...findings, ...(tokens === undefined ? perToken(varying) : [])],

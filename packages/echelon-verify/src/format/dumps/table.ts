@@ -11,6 +11,7 @@ import { estimatorFrom, MAX_ROWS } from '../batch.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FileStart, Mapping, Names } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
+import { advantagesOf, numberIn, rewardsOf } from './cells.ts';
 import { namesOf } from './dump-batch.ts';
 import { recordsOf, type TableRow } from './records.ts';
 import { numberOf, promptKey } from './rewards.ts';
@@ -104,8 +105,8 @@ interface Pending {
   readonly step: number | undefined;
   readonly group: string[];
   readonly trajectory: string[];
-  readonly reward: number[];
-  readonly advantage: number[];
+  readonly reward: (number | undefined)[];
+  readonly advantage: (number | undefined)[];
 }
 
 /** Rows with one step value that follow one another are a step; without a step column, a file (or a folder) is. */
@@ -154,22 +155,11 @@ function addRow(pending: Pending, row: TableRow, map: Mapping): void {
     const expected = `steps of at most ${MAX_ROWS} rows (name a step column)`;
     throw new BatchFormatError({ code: 'too-large', file: pending.file, expected, found: 'more' });
   }
-  const reward = map.reward === undefined ? undefined : row[map.reward];
-  const number = numberOf(reward);
-  if (Number.isNaN(number) && reward !== null && reward !== undefined && reward !== 'nan') {
-    const expected = 'a number';
-    throw new BatchFormatError({
-      code: 'invalid',
-      file: pending.file,
-      field: `row ${at}, ${map.reward}`,
-      expected,
-      found: JSON.stringify(reward)?.slice(0, 40),
-    });
-  }
-  pending.reward.push(number);
+  const cell = (name: string | undefined): number | undefined =>
+    name === undefined ? undefined : numberIn(row[name], { file: pending.file, field: `row ${at}, ${name}` });
+  pending.reward.push(cell(map.reward));
+  pending.advantage.push(cell(map.advantage));
   if (map.trajectory !== undefined) pending.trajectory.push(promptKey(row[map.trajectory]));
-  if (map.advantage !== undefined && row[map.advantage] !== undefined)
-    pending.advantage.push(numberOf(row[map.advantage]));
 }
 
 function finished(
@@ -178,16 +168,6 @@ function finished(
   { groupSize, rowPerTrajectory }: DumpOptions & { rowPerTrajectory: true | undefined },
 ): DumpStep {
   const { step, file, reward, advantage, trajectory } = pending;
-  const rows = reward.length;
-  if (advantage.length !== 0 && advantage.length !== rows) {
-    const expected = `a value of ${map.advantage} in each row`;
-    throw new BatchFormatError({
-      code: 'missing',
-      file,
-      expected,
-      found: `${advantage.length} in ${counted(rows, 'row')}`,
-    });
-  }
   const grouped = pending.group.some((name) => name !== '');
   const blocks = grouped ? undefined : blocksOf(pending.group, groupSize);
   const group = blocks?.group ?? namesOf(pending.group);
@@ -202,8 +182,8 @@ function finished(
     ...(step === undefined ? {} : { trainingStep: step }),
     group,
     ...(own === undefined ? {} : { trajectory: own }),
-    reward: Float64Array.from(reward),
-    ...(advantage.length === 0 ? {} : { advantage: Float64Array.from(advantage) }),
+    ...rewardsOf(reward),
+    ...advantagesOf(advantage),
     ...(groupSize === undefined ? {} : { groupSize }),
     findings: [
       ...(grouped || groupSize !== undefined

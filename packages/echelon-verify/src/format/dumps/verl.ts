@@ -4,6 +4,7 @@
  */
 
 import { dirname } from 'node:path';
+import { present } from '../../present.ts';
 import { finding, some } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
@@ -70,13 +71,25 @@ function lastOfSessions(step: DumpStep): DumpStep {
   const seen = new Set<string>();
   const copies = uids.filter((uid) => seen.size === seen.add(uid).size);
   const rows = [...last.values()].sort((a, b) => a - b);
-  const { advantage } = step;
   return {
     ...step,
     ...(copies.length === 0 ? {} : { findings: [...step.findings, copied(copies)] }),
     group: namesOf(rows.map((row) => parts[row]![1]!)),
-    reward: Float64Array.from(rows, (row) => step.reward[row]!),
-    ...(advantage === undefined ? {} : { advantage: Float64Array.from(rows, (row) => advantage[row]!) }),
+    ...chosen(step, rows),
+  };
+}
+
+/** The columns with these rows only. */
+function chosen({ reward, unrewarded, advantage, unreported }: DumpStep, rows: readonly number[]) {
+  const floats = (column: Float64Array) => Float64Array.from(rows, (row) => column[row]!);
+  const flags = (column: Uint8Array | undefined) => column && Uint8Array.from(rows, (row) => column[row]!);
+  return {
+    reward: floats(reward),
+    ...present({
+      unrewarded: flags(unrewarded),
+      advantage: advantage && floats(advantage),
+      unreported: flags(unreported),
+    }),
   };
 }
 

@@ -18,7 +18,7 @@ test('CSV gives numbers and texts, an empty cell nothing', async () => {
     'none',
   ]);
   assert.deepEqual(rows, [
-    { group: 'a "b"\nc', 'reward, x': 1.5, n: 'nan', none: undefined },
+    { group: 'a "b"\nc', 'reward, x': 1.5, n: Number.NaN, none: undefined },
     { group: undefined, 'reward, x': undefined, n: 3, none: undefined },
   ]);
 });
@@ -26,7 +26,7 @@ test('CSV gives numbers and texts, an empty cell nothing', async () => {
 test('JSON lines give columns, also inside objects', async () => {
   const rows = await records('{"a": {"b": 1, "c": 2}, "d": NaN}\n{"a": 5}\n', ['a.b', 'd']);
   assert.deepEqual(rows, [
-    { 'a.b': 1, d: null },
+    { 'a.b': 1, d: Number.NaN },
     { 'a.b': undefined, d: undefined },
   ]);
 });
