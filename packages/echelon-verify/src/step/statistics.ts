@@ -5,6 +5,7 @@
 
 import type { Finding } from '../report.ts';
 import { significant } from '../text/number.ts';
+import { counted } from '../text/plural.ts';
 import { neutralScale, type StepModel } from './chain.ts';
 import { engineFindings } from './engine-statistics.ts';
 import { stepFinding } from './findings.ts';
@@ -19,6 +20,7 @@ export function stepFindings(model: StepModel, gradientIsWrong: boolean): Findin
   const { batch } = model;
   const all = [
     ...engineFindings(batch),
+    ratioOverflow(model),
     ratioAlwaysOne(batch),
     looksBfloat16(batch),
     gradientScaled(model),
@@ -27,6 +29,32 @@ export function stepFindings(model: StepModel, gradientIsWrong: boolean): Findin
   ];
   return all.filter((found) => found !== undefined);
 }
+
+/** ln 2^128: exp of more is infinite in float32 and in bfloat16. */
+const MAX_EXPONENT = 128 * Math.LN2;
+
+function ratioOverflow({ batch, kept, loss, params }: StepModel): Finding | undefined {
+  const { logProb, oldLogProb, offset } = batch.tokens;
+  const clamp = params.logRatioClamp ?? Number.NaN;
+  if (logProb === undefined || oldLogProb === undefined || loss?.ignoresOld || clamp <= MAX_EXPONENT)
+    return undefined;
+  const rows: number[] = [];
+  let first = '';
+  let tokens = 0;
+  for (let row = 0; row < batch.rows; row++) {
+    for (let t = offset[row]!; t < offset[row + 1]!; t++) {
+      if (kept?.[t] === 0 || !(logProb[t]! - oldLogProb[t]! > MAX_EXPONENT)) continue;
+      first ||= `row ${row}, token ${t - offset[row]!}: log-prob ${show(logProb[t]!)}, old ${show(oldLogProb[t]!)}`;
+      if (rows.at(-1) !== row) rows.push(row);
+      tokens++;
+    }
+  }
+  return tokens === 0
+    ? undefined
+    : stepFinding('ratio-overflow', `${counted(tokens, 'token')} (${first}).`, rows);
+}
+
+const show = (value: number): string => significant(value, 4);
 
 /** In a later pass, or a later mini-batch of the same rollouts, an unchanged ratio of every token means that nothing was learnt or stored. */
 function ratioAlwaysOne({ step, tokens }: StepBatch): Finding | undefined {
