@@ -4,10 +4,11 @@
  */
 
 import type { Precision } from './bounds/arithmetic.ts';
+import { inferReading } from './dump-readings.ts';
 import { type BatchEstimator, batchFingerprint, estimatorFrom } from './format/batch.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './format/dumps/adapter.ts';
 import { batchOf } from './format/dumps/dump-batch.ts';
-import { type Fit, inferEstimator, MIN_SHARE } from './format/dumps/infer.ts';
+import { type Fit, MIN_SHARE } from './format/dumps/infer.ts';
 import type { ConfiguredFiles } from './format/dumps/runs.ts';
 import type { ParameterValue } from './kernel/estimators/parameters.ts';
 import { changeParameters } from './kernel/estimators/parameters.ts';
@@ -217,7 +218,7 @@ async function inferred(
     const configuration: Configuration = { origin: 'default', fingerprint: batchFingerprint(usual) };
     return { configuration, estimator: usual, options };
   }
-  const { best, others } = inferEstimator(steps, adapter.estimators, precision);
+  const { best, others } = inferReading(steps, adapter.estimators, precision);
   if (best === undefined) return { configuration: { origin: 'unknown', reason: NONE_FITS }, options };
   return { configuration: inferredFrom(best, others), estimator: best.estimator, options };
 }

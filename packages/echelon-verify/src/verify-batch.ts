@@ -143,8 +143,9 @@ function outcomeFindings({ batch, previous }: Verified, judge: Prepared, tally: 
     const text = `There are no error bounds for ${batch.estimator.name} with ${judge.unbounded}.`;
     findings.push(finding('bounds-missing', text));
   }
-  if ('model' in judge && reportedValues(batch) !== undefined && unverifiable > 0) {
-    findings.push(finding('overflow-possible', overflowText(batch, judge, unverifiable)));
+  const overflown = unverifiable - unreportedRows(batch).length;
+  if ('model' in judge && reportedValues(batch) !== undefined && overflown > 0) {
+    findings.push(finding('overflow-possible', overflowText(batch, judge, overflown)));
   }
   return findings;
 }
@@ -159,8 +160,22 @@ function overflowText({ estimator }: Batch, { model }: Judge, rows: number): str
   return `${counted(rows, 'row')}: with ${stated} the levels’ weights may leave the range of ${estimator.precision}.`;
 }
 
-/** No advantages for the estimator: none at all, or one per token although the estimator has one per row. */
+/** The rows that have no reported advantage, if others have one. */
+export function unreportedRows({ unreported, rows }: Batch): number[] {
+  return Array.from({ length: rows }, (_, row) => row).filter((row) => unreported?.[row] === 1);
+}
+
+/** No advantages for the estimator: none at all, none in some rows, or one per token although the estimator has one per row. */
 function unreported(batch: Batch): Finding[] {
+  const without = unreportedRows(batch);
+  if (without.length > 0)
+    return [
+      finding(
+        'advantages-missing',
+        `No advantage in ${counted(without.length, 'row')} (row ${some(without, 3)}).`,
+        without,
+      ),
+    ];
   if (reportedValues(batch) !== undefined) return [];
   if (batch.tokens?.reportedAdvantage === undefined)
     return [finding('advantages-missing', 'There are no reported advantages.')];

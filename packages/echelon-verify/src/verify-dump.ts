@@ -11,6 +11,7 @@ import {
   NONE_FITS,
   type StatedDump,
 } from './dump-context.ts';
+import { type ReadStep, readStep } from './dump-readings.ts';
 import { estimate } from './explain/estimate.ts';
 import { type Batch, type BatchEstimator, estimatorFrom } from './format/batch.ts';
 import type { DumpAdapter, DumpStep } from './format/dumps/adapter.ts';
@@ -20,11 +21,17 @@ import { BatchFormatError } from './format/format-error.ts';
 import { followFromOtherRewards } from './other-rewards.ts';
 import { present } from './present.ts';
 import { errorsFirst, finding, some } from './provenance/findings.ts';
-import { NO_SIGNAL, type SignalHealth, signalOf, zeroFindings } from './provenance/signal.ts';
+import {
+  NO_SIGNAL,
+  nonFiniteFindings,
+  type SignalHealth,
+  signalOf,
+  zeroFindings,
+} from './provenance/signal.ts';
 import type { BatchReport, Finding } from './report.ts';
 import { cut } from './text/cut.ts';
 import { counted } from './text/plural.ts';
-import { unverifiedReport, verifyBatch } from './verify-batch.ts';
+import { unreportedRows, unverifiedReport, verifyBatch } from './verify-batch.ts';
 
 export { type Configuration, configurationText, type StatedDump } from './dump-context.ts';
 
@@ -75,45 +82,62 @@ async function* verifyRun(
     const context = await contextOf(adapter, part, stated);
     for await (const step of adapter.steps(part.files, context.options)) {
       const estimator = context.estimator ?? adapter.estimators[0] ?? estimatorFrom('grpo');
-      const batch = batchOf(step, estimator);
-      const report = reportOn({ step, batch, previous }, adapter, context);
+      const read = readStep(step, estimator);
+      const batch = batchOf(read.step, estimator);
+      const report = reportOn({ ...read, batch, previous }, adapter, context);
       previous = batch;
       yield { report: { ...report, run }, batch };
     }
   }
 }
 
-function reportOn(
-  { step, batch, previous }: { step: DumpStep; batch: Batch; previous: Batch | undefined },
-  adapter: DumpAdapter,
-  context: DumpContext,
-): Omit<DumpReport, 'run'> {
-  const { configuration, estimator, columns } = context;
+type Read = ReadStep & { readonly batch: Batch; readonly previous: Batch | undefined };
+
+function reportOn(read: Read, adapter: DumpAdapter, context: DumpContext): Omit<DumpReport, 'run'> {
+  const { step, batch } = read;
+  const { configuration } = context;
   const own = [...step.findings, ...unreadableFinding(configuration)];
   const rowsInDump = step.rowsInDump ?? step.reward.length;
   const base = { file: step.file, format: adapter.name, configuration, signal: signalOf(step), rowsInDump };
   const about = { name: step.name, rows: batch.rows, fingerprint: configuration.fingerprint ?? '' };
-  const unverified = (findings: readonly Finding[]) => ({
-    ...unverifiedReport(about, ''),
-    findings: errorsFirst(findings),
-    ...base,
-  });
+  const found = unjudged(read, context, own) ?? judged(read, context, own);
+  return { ...unverifiedReport(about, ''), ...base, ...found, findings: errorsFirst(found.findings) };
+}
+
+/** What is added to the report of a step of which nothing is verified. */
+type Found = Pick<DumpReport, 'findings' | 'consistent'> & Partial<DumpReport>;
+
+/** Why no row is judged; undefined if rows are. */
+function unjudged({ step, reading }: Read, context: DumpContext, own: readonly Finding[]): Found | undefined {
   // Rows that are not those of the training, or not all of their rewards: what is found of them is no fault.
-  if (step.unjudged !== undefined)
-    return { ...unverified([step.unjudged]), signal: NO_SIGNAL, consistent: true };
-  if (estimator === undefined || own.some(({ code }) => code === 'group-size-unknown')) {
-    const unknown = estimator === undefined ? [unknownFinding(context)] : [];
-    return { ...unverified([...own, ...zeroFindings(step), ...unknown]), consistent: false };
-  }
+  if (step.unjudged !== undefined) return { findings: [step.unjudged], signal: NO_SIGNAL, consistent: true };
+  const unrewarded = unrewardedFinding(step, context.estimator);
+  if (unrewarded !== undefined) return { findings: [...own, unrewarded], consistent: !own.some(isError) };
+  const unknown = unknownFindings(context, reading);
+  if (unknown.length === 0 && !own.some(({ code }) => code === 'group-size-unknown')) return undefined;
+  const impossible = [...zeroFindings(step), ...nonFiniteFindings(step)];
+  return { findings: [...own, ...impossible, ...unknown], consistent: false };
+}
+
+const isError = ({ severity }: Finding): boolean => severity === 'error';
+
+function judged(
+  { step, reading, batch, previous }: Read,
+  context: DumpContext,
+  own: readonly Finding[],
+): Found {
+  const { configuration, columns } = context;
   const report = verifyBatch(batch, previous);
-  const stated = [...rowCountFinding(rowsInDump, context), ...columnsFinding(context)];
+  const stated = [
+    ...rowCountFinding(step.rowsInDump ?? step.reward.length, context),
+    ...columnsFinding(context),
+  ];
   const isUnrecorded = report.wrong > 0 && !areFunctionsRecorded(step, context);
   // An error of the dump, or an evaluation, tells enough of the rows that do not fit.
-  const isExplained =
-    step.doubtful !== undefined || [...own, ...stated].some(({ severity }) => severity === 'error');
+  const isExplained = step.doubtful !== undefined || [...own, ...stated].some(isError);
   if (isUnrecorded && !isExplained && followFromOtherRewards(batch, report.wrongRows, previous)) {
     const missing = finding('rewards-incomplete', OTHER_REWARDS);
-    return { ...unverified([...own, ...stated, missing]), consistent: false };
+    return { findings: [...own, ...stated, missing], consistent: false };
   }
   // A formula can give 0 for different rewards, as pass@k does; then nothing is wrong with it.
   const zeros = report.wrong > 0 || report.unverifiable > 0 ? zeroFindings(step) : [];
@@ -121,19 +145,20 @@ function reportOn(
   const isReduced = step.rowsInDump !== undefined && step.rowsInDump > batch.rows;
   const ofBatch = report.findings.filter(({ code }) => !(isReduced && code === 'group-sizes-differ'));
   const unrecorded = isUnrecorded ? [finding('rewards-unrecorded', UNRECORDED)] : [];
-  const findings = errorsFirst([...own, ...stated, ...zeros, ...ofBatch, ...unrecorded]);
-  const sound = report.wrong === 0 && findings.every(({ severity }) => severity !== 'error');
-  if (!sound && step.doubtful !== undefined) return { ...unverified([step.doubtful]), consistent: false };
-  const isProof = columns === undefined && ['stated', 'found'].includes(configuration.origin);
+  const findings = [...own, ...stated, ...zeros, ...ofBatch, ...unrecorded];
+  const sound = report.wrong === 0 && !findings.some(isError);
+  if (!sound && step.doubtful !== undefined) return { findings: [step.doubtful], consistent: false };
+  const isProof =
+    columns === undefined && reading === 'one' && ['stated', 'found'].includes(configuration.origin);
   const verified = sound && isProof && report.unverifiable === 0;
   const nothingToVerify = !hasAdvantages(step);
   return {
     ...report,
     findings,
     ok: verified,
-    ...base,
-    consistent: sound && !verified && (nothingToVerify || report.unverifiable === 0),
-    ...present({ example: nothingToVerify ? exampleOf(step, estimator) : undefined }),
+    consistent:
+      sound && !verified && (nothingToVerify || report.unverifiable === unreportedRows(batch).length),
+    ...present({ example: nothingToVerify ? exampleOf(step, batch.estimator) : undefined }),
   };
 }
 
@@ -156,12 +181,29 @@ function unreadableFinding({ file, unreadable }: Configuration): Finding[] {
   return [finding('configuration-unreadable', `The configuration ${file} cannot be read: ${unreadable}.`)];
 }
 
-function unknownFinding({ configuration, unexplained }: DumpContext): Finding {
-  const { reason = NONE_FITS } = configuration;
-  const text = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`;
-  return unexplained === undefined
-    ? finding('configuration-unknown', text)
-    : finding('rewards-unknown', text);
+/** Rows without a reward: what they count as is the estimator's, if it says so. */
+function unrewardedFinding(
+  { unrewarded }: DumpStep,
+  estimator: BatchEstimator | undefined,
+): Finding | undefined {
+  if (unrewarded === undefined) return undefined;
+  const params = estimator?.params ?? {};
+  if ('missing' in params && params.missing !== 'propagate') return undefined;
+  const rows = [...unrewarded.keys()].filter((row) => unrewarded[row] === 1);
+  return finding('rewards-missing', `${counted(rows.length, 'row')} (row ${some(rows, 3)}).`, rows);
+}
+
+/** Why no row can be judged: there is no estimator, or it explains none of the readings of the step. */
+function unknownFindings(
+  { configuration, estimator, unexplained }: DumpContext,
+  reading: ReadStep['reading'],
+): Finding[] {
+  if (estimator !== undefined && reading !== 'none fits') return [];
+  const { fingerprint, reason = NONE_FITS } = configuration;
+  const unread = `${fingerprint} explains the advantages neither of the samples nor of the rollouts`;
+  const why = estimator === undefined ? reason : unread;
+  const text = `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.`;
+  return [finding(unexplained === undefined ? 'configuration-unknown' : 'rewards-unknown', text)];
 }
 
 /** False if nothing tells whether the dump has the values of every reward function. */

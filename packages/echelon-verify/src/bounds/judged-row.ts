@@ -18,6 +18,7 @@ export interface JudgedRow {
 export function judgeRow(batch: Batch, judge: Judge, row: number): JudgedRow | undefined {
   const { reported } = judge;
   if (reported === undefined) return undefined;
+  if (batch.unreported?.[row] === 1) return { outcome: 'unverifiable' };
   if (judge.model.isPerToken) return worstToken(batch, judge, row, (token) => token) ?? { outcome: 'exact' };
   const ofTokens =
     batch.tokens?.reportedAdvantage && batch.tokens.mask && worstToken(batch, judge, row, () => row);

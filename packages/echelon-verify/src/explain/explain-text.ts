@@ -71,7 +71,10 @@ function sentence(e: RowExplanation): string {
   if (e.unbounded !== undefined) return `Cannot be verified: there are no error bounds for ${e.unbounded}.`;
   if (e.outcome === 'unverifiable') return 'Cannot be verified: values this large may overflow on the way.';
   if (e.true === null) return 'The formula gives no finite number: a NaN or an infinity is among its inputs.';
-  if (e.reported === null) return 'The reported value is NaN, yet all inputs are finite.';
+  if (e.reported === null)
+    return e.score === null && e.stepReturn === null
+      ? 'The reported value is NaN, as the reward of the row is; the formula gives a finite number all the same.'
+      : 'The reported value is NaN, and the formula gives a finite number.';
   const off = Math.abs(e.reported - e.true);
   const far = `${show(off)}${e.true === 0 ? '' : ` (${percent(off / Math.abs(e.true))})`} from the true value`;
   if (e.outcome === 'exact') return 'The reported value is what the formula gives.';

@@ -154,14 +154,16 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
       })),
     }),
     ...('unbounded' in judge ? { unbounded: judge.unbounded } : {}),
-    missing: [
-      ...('missing' in judge ? judge.missing : []),
-      ...(reportedValues(batch) === undefined
-        ? [isPerToken(batch) ? 'tokens.reportedAdvantage' : 'reported.advantage']
-        : []),
-    ],
+    missing: ['missing' in judge ? judge.missing : [], lackingReport(batch, row)].flat(),
     likelyCause: 'model' in judge && outcome === 'wrong' ? causeOf(batch, judge) : null,
   };
+}
+
+/** The reported value, if the batch or the row has none. */
+function lackingReport(batch: Batch, row: number): string[] {
+  if (reportedValues(batch) === undefined)
+    return [isPerToken(batch) ? 'tokens.reportedAdvantage' : 'reported.advantage'];
+  return batch.unreported?.[row] === 1 ? ['an advantage of this row'] : [];
 }
 
 /** Observations of a path that are listed. */

@@ -129,6 +129,8 @@ export interface Batch {
   readonly reportedStepReward?: Float64Array;
   /** As the trainer computed it: float32 values, widened; NaN included. */
   readonly reportedAdvantage?: Float64Array;
+  /** 1 for rows that have no reported advantage: their number in the column is NaN. */
+  readonly unreported?: Uint8Array;
 }
 
 /** The kernel's view of a batch. Throws a BatchFormatError where the batch has no observations. */

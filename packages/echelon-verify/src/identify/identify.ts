@@ -154,6 +154,8 @@ function tryOut(
       const { at, outcome, reported } = judgeRow(own, judge, row) ?? {};
       if (at === undefined || reported === undefined) continue;
       const value = judge.model.truth[at]!;
+      // That a NaN gives a NaN tells no formula from another.
+      if (Number.isNaN(reported) && !Number.isFinite(value)) continue;
       const off = Object.is(reported, value) ? 0 : Math.abs(reported - value);
       rows++;
       if (!otherReturns.has(row) && (off <= tolerance || explains(outcome, reported, value))) explained++;

@@ -89,6 +89,16 @@ export const FINDINGS = {
     means: 'A reward, return or score is NaN or infinite.',
     remedy: 'Stop the value at its source: it poisons the mean of every cluster it is in.',
   },
+  'advantage-non-finite': {
+    severity: 'error',
+    means: 'An advantage of a dump is NaN or infinite, although every reward is finite.',
+    remedy: 'Find the division or the overflow that gives it: the value poisons every weight it reaches.',
+  },
+  'rewards-missing': {
+    severity: 'warning',
+    means: 'Rows of a dump have no reward, so that the advantages of their groups cannot be recomputed.',
+    remedy: 'Record the reward of every row, or state an estimator that says what a missing one counts as.',
+  },
   'rounding-rows': {
     severity: 'warning',
     means: 'float32 rounding, not the data, decided these advantages.',
@@ -224,6 +234,13 @@ export const FINDINGS = {
       'A rollout has not as many rows as its groups would have: the trainer compares each row with the whole rollout, not with its prompt.',
     remedy:
       'Fill the rollout, or find what drops samples: the advantages follow the difficulty of the prompts.',
+  },
+  'rollouts-fanned-out': {
+    severity: 'warning',
+    means:
+      'Several samples of a dump are of one rollout, and nothing says whether the trainer compares rollouts or samples.',
+    remedy:
+      'Count each rollout once, among those of its prompt; then the number of its samples moves no mean.',
   },
   'rewards-incomplete': {
     severity: 'warning',

@@ -132,6 +132,17 @@ function addAdvantages(
   }
 }
 
+/** Advantages that no formula gives: those that are not finite although all rewards are. A group of one may have no deviation. */
+export function nonFiniteFindings({ group, reward, advantage, unreported }: DumpStep): Finding[] {
+  if (advantage === undefined || !reward.every(Number.isFinite)) return [];
+  const rows = membersOf(group, reward)
+    .filter((own) => own.length > 1)
+    .flat()
+    .filter((row) => !Number.isFinite(advantage[row]!) && unreported?.[row] !== 1);
+  if (rows.length === 0) return [];
+  return [finding('advantage-non-finite', `${counted(rows.length, 'row')} (row ${some(rows, 3)}).`, rows)];
+}
+
 /** Groups whose rewards differ and whose advantages are all 0. */
 export function zeroFindings({ group, reward, advantage }: DumpStep): Finding[] {
   if (advantage === undefined) return [];

@@ -10,6 +10,8 @@ export interface Aggregation {
   readonly divisor: string;
   /** Where trainers have it. */
   readonly source: string;
+  /** True if the divisor is any stated number, which may hold ranks or accumulation steps: no scale beside it is the neutral one. */
+  readonly isFree?: true;
   /** What the mode needs and the step does not state, as names of keys. */
   needs?(settings: AggregationSettings, layout: Layout): string[];
   /** The number by which the loss of each token of a row is divided. */
@@ -93,6 +95,7 @@ export const AGGREGATIONS: readonly Aggregation[] = [
     divisor: '`denominator`',
     source:
       'TRL dapo, cispo, vespo (num_items_in_batch / ranks · accumulation steps / steps per generation) and dr_grpo',
+    isFree: true,
     needs: ({ denominator }) => (denominator === undefined ? ['denominator'] : []),
     divide: (_layout, _row, { denominator }) => denominator!,
   },

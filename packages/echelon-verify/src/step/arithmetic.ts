@@ -51,11 +51,34 @@ export interface Term {
 /** A term of 0. Written as −0, which is no small integer: V8 then keeps the numbers in place instead of allocating each. */
 export const emptyTerm = (): Term => ({ value: -0, low: -0, high: -0 });
 
-/** Sets a term to a value with an absolute error. */
+/** Numbers below float32's smallest normal one are flushed to 0 by GPUs. bfloat16 has the same range. */
+export const TINY = 2 ** -126;
+/** The largest number of bfloat16: one beyond it may be infinite. At 2^128 every one is. */
+const MAY_OVERFLOW = 2 ** 127 * (2 - 2 ** -7);
+const OVERFLOWS = 2 ** 128;
+
+/** Sets a term to a value with an absolute error. A number that leaves the range of the arithmetic is infinite, or may be. */
 export function around(term: Term, value: number, error: number): void {
+  const blur = error === 0 ? 0 : error + TINY;
   term.value = value;
-  term.low = value - error;
-  term.high = value + error;
+  term.low = value - blur;
+  term.high = value + blur;
+  if (term.high > MAY_OVERFLOW || term.low < -MAY_OVERFLOW) overflow(term);
+}
+
+function overflow(term: Term): void {
+  if (term.low >= OVERFLOWS || term.value === Number.POSITIVE_INFINITY)
+    exactly(term, Number.POSITIVE_INFINITY);
+  else if (term.high <= -OVERFLOWS || term.value === Number.NEGATIVE_INFINITY)
+    exactly(term, Number.NEGATIVE_INFINITY);
+  else if (term.high > MAY_OVERFLOW) term.high = Number.POSITIVE_INFINITY;
+  else term.low = Number.NEGATIVE_INFINITY;
+}
+
+/** A number of a row that the trainer holds in its arithmetic, with its error: infinite, or of unknown size, beyond the range. */
+export function inRange(value: number, error: number): readonly [number, number] {
+  if (!(value + error > MAY_OVERFLOW)) return [value, error];
+  return value - error >= OVERFLOWS ? [Number.POSITIVE_INFINITY, 0] : [value, Number.POSITIVE_INFINITY];
 }
 
 /** Sets a term to a known number. */

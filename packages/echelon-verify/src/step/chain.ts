@@ -42,8 +42,6 @@ import {
  * paths into one log-prob.
  */
 const GRADIENT_ROUNDINGS = 12;
-/** Numbers below float32's smallest normal one are flushed to 0 by GPUs. */
-const TINY = 2 ** -126;
 
 /** The stages of one token. Reused from token to token. */
 export interface TokenChain {
@@ -346,9 +344,19 @@ function fillRatio({ state, ratio }: TokenChain, clamp: number, arithmetic: Step
   const band = 2 * arithmetic.unit * size;
   state.logRatio = Math.max(-clamp, Math.min(clamp, difference));
   state.moves = size + band < clamp ? 1 : size - band > clamp ? 0 : -1;
-  state.ratio = Math.exp(state.logRatio);
-  state.ratioError = difference === 0 ? 0 : state.ratio * expError(state.logRatio, arithmetic);
-  around(ratio, state.ratio, state.ratioError);
+  const exact = Math.exp(state.logRatio);
+  around(ratio, exact, difference === 0 ? 0 : exact * expError(state.logRatio, arithmetic));
+  state.ratio = ratio.value;
+  state.ratioError = ratio.value === Number.POSITIVE_INFINITY ? 0 : errorOf(ratio);
+}
+
+/**
+ * True if a number on the way to the loss leaves the range of the arithmetic, or may: then what follows may be infinite or NaN
+ * (0 · ∞), also where the exact result is finite.
+ */
+export function mayOverflow({ ratio, state, weight, kl }: TokenChain): boolean {
+  const reach = [ratio.high, state.ratio + state.ratioError, weight.high, kl.value.high];
+  return !reach.every(Number.isFinite);
 }
 
 /** What is the same for all tokens: which parts there are, and what they are multiplied with in a row. */
@@ -388,7 +396,7 @@ function fillGradient(joining: Joining): void {
   if (joining.hasKl) scaled(klPart, chain.kl.gradient, joining.klFactor);
   if (joining.isKlWeighted) times(klPart, weight);
   const size = Math.abs(policyPart.value) + Math.abs(klPart.value);
-  const blur = GRADIENT_ROUNDINGS * unit * size + (size === 0 ? 0 : TINY);
+  const blur = GRADIENT_ROUNDINGS * unit * size;
   gradient.value = policyPart.value + klPart.value;
   gradient.low = policyPart.low + klPart.low - blur;
   gradient.high = policyPart.high + klPart.high + blur;

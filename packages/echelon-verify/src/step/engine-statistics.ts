@@ -104,7 +104,8 @@ function ratioFindings(found: EngineStatistics): Finding[] {
 
 /** The statistics; undefined without both columns, with fewer than 200 trained tokens, or fewer than eight rows. */
 export function engineStatistics(batch: StepBatch): EngineStatistics | undefined {
-  const { rolloutLogProb: engine, oldLogProb, logProb, offset, mask } = batch.tokens;
+  const { rolloutLogProb: engine, oldLogProb, logProb, offset } = batch.tokens;
+  const counts = sampledFlags(batch);
   // A loss without an old policy has the engine’s log-probs in its place.
   const trainer = oldLogProb === engine ? logProb : (oldLogProb ?? logProb);
   if (engine === undefined || trainer === undefined || batch.rows < MIN_ROWS) return undefined;
@@ -113,7 +114,7 @@ export function engineStatistics(batch: StepBatch): EngineStatistics | undefined
   for (let row = 0; row < batch.rows; row++) {
     const start = { sum: sums.ratio, count: sums.tokens };
     for (let t = offset[row]!; t < offset[row + 1]!; t++) {
-      if (mask?.[t] === 0) continue;
+      if (!counts(t)) continue;
       const next = t + 1 < offset[row + 1]! ? engine[t + 1]! : Number.NaN;
       const last = t > offset[row]! ? engine[t - 1]! : Number.NaN;
       addPair(sums, { engine: engine[t]!, trainer: trainer[t]!, next, last });
@@ -123,6 +124,16 @@ export function engineStatistics(batch: StepBatch): EngineStatistics | undefined
       ofRows.push({ sum: sums.ratio - start.sum, count: sums.tokens - start.count });
   }
   return sums.tokens < MIN_TOKENS || ofRows.length < MIN_ROWS ? undefined : summary(sums, ofRows);
+}
+
+/**
+ * Which tokens the policy sampled, of those of the mask: the identity holds for these alone. Without the column they are the tokens
+ * that contribute, unless rejection dropped tokens by the very ratio that is measured.
+ */
+function sampledFlags({ tokens, step }: StepBatch): (token: number) => boolean {
+  const { mask, kept, sampled } = tokens;
+  const own = sampled === undefined && step.rolloutCorrection?.action !== 'mask' ? (kept ?? mask) : mask;
+  return (token) => own?.[token] !== 0 && sampled?.[token] !== 0;
 }
 
 const emptySums = () => ({

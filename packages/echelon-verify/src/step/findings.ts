@@ -52,6 +52,13 @@ export const STEP_FINDINGS = {
     remedy:
       'Expect about 0.001 for dense bfloat16 models and 0.05 for 8-bit rollouts; compare weights and kernels.',
   },
+  'ratio-overflow': {
+    severity: 'error',
+    means:
+      'An importance ratio is beyond the range of the arithmetic, so that loss and gradient are infinite or NaN.',
+    remedy:
+      'Find why one side finds these tokens impossible, and clamp the log-ratio: one of them spoils the update.',
+  },
   'ratio-always-one': {
     severity: 'warning',
     means: 'Old and current log-probs are equal for every token of a later pass or update.',

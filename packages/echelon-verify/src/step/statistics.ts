@@ -5,6 +5,8 @@
 
 import type { Finding } from '../report.ts';
 import { significant } from '../text/number.ts';
+import { counted } from '../text/plural.ts';
+import { aggregationOf } from './aggregations.ts';
 import { neutralScale, type StepModel } from './chain.ts';
 import { engineFindings } from './engine-statistics.ts';
 import { stepFinding } from './findings.ts';
@@ -19,7 +21,8 @@ export function stepFindings(model: StepModel, gradientIsWrong: boolean): Findin
   const { batch } = model;
   const all = [
     ...engineFindings(batch),
-    ratioAlwaysOne(batch),
+    ratioOverflow(model),
+    ratioAlwaysOne(model),
     looksBfloat16(batch),
     gradientScaled(model),
     gradientIsWrong ? klWithoutGradient(model) : undefined,
@@ -28,15 +31,43 @@ export function stepFindings(model: StepModel, gradientIsWrong: boolean): Findin
   return all.filter((found) => found !== undefined);
 }
 
+/** ln 2^128: exp of more is infinite in float32 and in bfloat16. */
+const MAX_EXPONENT = 128 * Math.LN2;
+
+function ratioOverflow({ batch, kept, loss, params }: StepModel): Finding | undefined {
+  const { logProb, oldLogProb, offset } = batch.tokens;
+  const clamp = params.logRatioClamp ?? Number.NaN;
+  if (logProb === undefined || oldLogProb === undefined || loss?.ignoresOld || clamp <= MAX_EXPONENT)
+    return undefined;
+  const rows: number[] = [];
+  let first = '';
+  let tokens = 0;
+  for (let row = 0; row < batch.rows; row++) {
+    for (let t = offset[row]!; t < offset[row + 1]!; t++) {
+      if (kept?.[t] === 0 || !(logProb[t]! - oldLogProb[t]! > MAX_EXPONENT)) continue;
+      first ||= `row ${row}, token ${t - offset[row]!}: log-prob ${show(logProb[t]!)}, old ${show(oldLogProb[t]!)}`;
+      if (rows.at(-1) !== row) rows.push(row);
+      tokens++;
+    }
+  }
+  return tokens === 0
+    ? undefined
+    : stepFinding('ratio-overflow', `${counted(tokens, 'token')} (${first}).`, rows);
+}
+
+const show = (value: number): string => significant(value, 4);
+
 /** In a later pass, or a later mini-batch of the same rollouts, an unchanged ratio of every token means that nothing was learnt or stored. */
-function ratioAlwaysOne({ step, tokens }: StepBatch): Finding | undefined {
+function ratioAlwaysOne({ batch: { step, tokens }, kept }: StepModel): Finding | undefined {
   const { logProb, oldLogProb } = tokens;
-  if (logProb === undefined || oldLogProb === undefined || logProb.length < MIN_TOKENS) return undefined;
+  if (logProb === undefined || oldLogProb === undefined) return undefined;
   if (!step.microBatches.some(({ pass }) => pass > 0)) return undefined;
-  if (logProb.some((value, at) => value !== oldLogProb[at])) return undefined;
+  if (logProb.some((value, at) => kept?.[at] !== 0 && value !== oldLogProb[at])) return undefined;
+  const count = kept?.reduce((sum, flag) => sum + flag, 0) ?? logProb.length;
+  if (count < MIN_TOKENS) return undefined;
   return stepFinding(
     'ratio-always-one',
-    `Old and current log-probs are equal for all ${logProb.length} tokens, although this is not the first pass.`,
+    `Old and current log-probs are equal for all ${count} trained tokens, although this is not the first pass.`,
   );
 }
 
@@ -51,16 +82,21 @@ function looksBfloat16({ step, tokens }: StepBatch): Finding | undefined {
   return stepFinding('looks-bfloat16', `Every value of ${found.join(', ')} is a bfloat16 number.`);
 }
 
-/** One constant factor beside the neutral one is legitimate, so this is no error. */
+/**
+ * One constant factor beside the neutral one is legitimate, so this is no error. Where no scale is neutral, one that differs from that
+ * of the first micro-batch still weighs its rows differently.
+ */
 function gradientScaled({ batch, layout, lacks }: StepModel): Finding | undefined {
   if (lacks.aggregation.length > 0) return undefined;
-  const { microBatches } = batch.step;
+  const { microBatches, aggregation } = batch.step;
+  const first = microBatches[0]?.gradientScale ?? 1;
+  const isFree = aggregationOf(aggregation!.mode)?.isFree === true;
+  const neutral = (index: number) => (isFree ? first : neutralScale(batch, layout, index));
   const at = microBatches.findIndex(
-    ({ gradientScale }, index) =>
-      gradientScale !== undefined && gradientScale !== neutralScale(batch, layout, index),
+    ({ gradientScale }, index) => gradientScale !== undefined && gradientScale !== neutral(index),
   );
   if (at < 0) return undefined;
-  const factor = microBatches[at]!.gradientScale! / neutralScale(batch, layout, at);
+  const factor = microBatches[at]!.gradientScale! / neutral(at);
   return stepFinding(
     'gradient-scaled',
     `Micro-batch ${at} states the gradient scale ${microBatches[at]!.gradientScale}, which makes the update ${significant(factor, 7)} times the stated aggregation.`,

@@ -43,7 +43,7 @@ describe('an explanation in words', () => {
     assert.match(textOf(clean, 0), /The reported value is what the formula gives/);
     assert.match(
       textOf(report(clean, new Float64Array(5).fill(Number.NaN)), 0),
-      /is NaN, yet all inputs are finite/,
+      /is NaN, and the formula gives a finite number/,
     );
     const poisoned = { ...clean, reportedStepReward: clean.reportedStepReward!.with(0, Number.NaN) };
     assert.match(textOf(poisoned, 1), /gives no finite number/);

@@ -40,6 +40,8 @@ export interface DumpStep {
   readonly group: Names;
   /** Omitted: each row is a trajectory of its own. */
   readonly trajectory?: Names;
+  /** The same rows, compared in other ways, if nothing in the dump says in which way the trainer did. */
+  readonly otherReadings?: readonly DumpStep[];
   /** The scalar reward of each row, as the estimator takes it. */
   readonly reward: Float64Array;
   /** How far each reward may be from the trainer's float32 number, if it is a sum in unknown order. */
@@ -47,6 +49,10 @@ export interface DumpStep {
   /** Each reward function's own column, if there are several. */
   readonly rewards?: readonly RewardFunction[];
   readonly advantage?: Float64Array;
+  /** 1 for rows without an advantage, if some have one: their number in the column is NaN. */
+  readonly unreported?: Uint8Array;
+  /** 1 for rows without a reward, if nothing says that no function scored them: their number in the column is NaN. */
+  readonly unrewarded?: Uint8Array;
   /** The tokens of each row, if the tokens of a row have different advantages. */
   readonly tokens?: TokenColumns;
   /** Trained tokens of each row. */

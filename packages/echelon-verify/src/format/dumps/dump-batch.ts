@@ -48,6 +48,7 @@ export function batchOf(step: DumpStep, estimator: BatchEstimator): Batch {
       tokens: step.tokens,
       scoreError: step.rewardError,
       reportedAdvantage: step.advantage?.map(Math.fround),
+      unreported: step.unreported,
     }),
   };
 }

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
+import { advantagesOf, columnOf, numbersIn } from './cells.ts';
 import { estimatorOfSettings, formsOf } from './dump-batch.ts';
 import { evaluationFindings, evaluationPlan } from './evaluation.ts';
 import { type Line, linesOf } from './json-lines.ts';
@@ -68,13 +69,14 @@ function readStep(file: string, line: Line, options: DumpOptions): DumpStep {
     throw fault(file, line, `${advantages.length} values of ${name}`, `${values.length}`);
   };
   const [first] = [row.step ?? row.gen_step].flat();
+  const place = { file, rowName: (at: number) => `line ${line.number}, row ${at}` };
   return promptBlocksStep(
     {
       file,
       trainingStep: first === undefined || first === null ? Number.NaN : Number(first),
       prompts: list('prompt').map(promptKey),
-      rewards: names.map((name) => ({ name, value: Float64Array.from(list(name), numberOf) })),
-      advantage: Float64Array.from(advantages, numberOf),
+      rewards: names.map((name) => ({ name, value: columnOf(numbersIn(list(name), name, place)) })),
+      ...advantagesOf(numbersIn(advantages, 'advantages', place)),
     },
     options,
   );

@@ -1,6 +1,7 @@
 /**
  * NeMo-RL: `train_data_step{N}.jsonl`, one response a line, each value a list of one. A group is the responses to one prompt,
- * which is the tokens before the first that is trained. Advantages stand at each token.
+ * which is the tokens before the first that is trained. A response without a trained token is of the prompt that it begins with.
+ * Advantages stand at each token.
  */
 
 import { createHash } from 'node:crypto';
@@ -9,10 +10,10 @@ import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
+import { advantagesOf, type CellPlace, numberIn, rewardsOf } from './cells.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
 import { estimatorOfSettings, formsOf, namesOf, perToken } from './dump-batch.ts';
 import { pickedLines } from './records.ts';
-import { numberOf } from './rewards.ts';
 import { type DumpSource, withSource } from './source.ts';
 
 const SELECTION = {
@@ -92,10 +93,13 @@ function changesOf(grpo: Settings, section: Settings, keys: readonly string[]): 
   return [...other, ...set].map((key) => `grpo.${key}=${JSON.stringify(grpo[key])}`);
 }
 
+type Tokens = readonly (number | undefined)[];
+
 interface Row {
-  readonly prompt: string;
-  readonly reward: number;
-  readonly advantage: number;
+  /** The key of its prompt; or all tokens, if none is trained. */
+  readonly prompt: string | Tokens;
+  readonly reward: number | undefined;
+  readonly advantage: number | undefined;
   /** False if the tokens of the response have different advantages. */
   readonly isConstant: boolean;
   readonly index: number;
@@ -107,19 +111,23 @@ interface Row {
 
 async function readStep(source: DumpSource, { groupSize }: DumpOptions): Promise<DumpStep> {
   const all: Row[] = [];
-  for await (const line of pickedLines(source, SELECTION)) all.push(rowOf(line as Record<string, unknown>));
+  const prompts = new Map<string, Tokens>();
+  for await (const line of pickedLines(source, SELECTION))
+    all.push(rowOf(line as Record<string, unknown>, prompts, { file: source.path, number: all.length + 1 }));
+  const keys = promptKeys(all, prompts);
   // Whether a masked response counts in the baseline and in means over tokens depends on the version.
-  const masked = new Set(all.filter(({ isTrained }) => !isTrained).map(({ prompt }) => prompt));
-  const rows = all.filter(({ prompt }) => !masked.has(prompt));
+  const masked = new Set(keys.filter((key, row) => !all[row]!.isTrained || key === NO_PROMPT));
+  const kept = [...all.keys()].filter((row) => !masked.has(keys[row]!));
+  const rows = kept.map((row) => all[row]!);
   const number = /(\d+)\.jsonl$/.exec(source.path)?.[1];
   const varying = [...rows.keys()].filter((row) => !rows[row]!.isConstant);
   return {
     name: number === undefined ? basename(source.path) : `step ${number}`,
     file: source.path,
     ...(number === undefined ? {} : { trainingStep: Number(number) }),
-    group: namesOf(rows.map(({ prompt }) => prompt)),
-    reward: Float64Array.from(rows, ({ reward }) => reward),
-    ...(varying.length > 0 ? {} : { advantage: Float64Array.from(rows, ({ advantage }) => advantage) }),
+    group: namesOf(kept.map((row) => keys[row]!)),
+    ...rewardsOf(rows.map(({ reward }) => reward)),
+    ...(varying.length > 0 ? {} : advantagesOf(rows.map(({ advantage }) => advantage))),
     ...(masked.size === 0
       ? { responseLength: Int32Array.from(rows, ({ length }) => length) }
       : { rowsInDump: all.length }),
@@ -128,32 +136,59 @@ async function readStep(source: DumpSource, { groupSize }: DumpOptions): Promise
   };
 }
 
-function rowOf(line: Record<string, unknown>): Row {
-  const tokens = numbersOf(line.token_ids);
-  const mask = numbersOf(line.token_loss_mask);
+/** The group of rows whose prompt is not known. */
+const NO_PROMPT = 'no prompt';
+
+/** A text that is equal for equal prompts; the prompt is added to the known ones. */
+function promptKey(prompt: Tokens, prompts: Map<string, Tokens>): string {
+  const key = createHash('sha1').update(prompt.join()).digest('hex').slice(0, 12);
+  if (!prompts.has(key)) prompts.set(key, prompt);
+  return key;
+}
+
+/** The group of each row. A row without a trained token begins with its prompt, if another response to it has one. */
+function promptKeys(rows: readonly Row[], prompts: ReadonlyMap<string, Tokens>): string[] {
+  const longest = [...prompts].sort(([, a], [, b]) => b.length - a.length);
+  return rows.map(({ prompt: own }) => {
+    if (typeof own === 'string') return own;
+    const known = longest.find(([, prompt]) => prompt.every((token, at) => token === own[at]));
+    return known?.[0] ?? NO_PROMPT;
+  });
+}
+
+function rowOf(
+  line: Record<string, unknown>,
+  prompts: Map<string, Tokens>,
+  { file, number }: { file: string; number: number },
+): Row {
+  const numbers = (key: string) => numbersOf(line[key], { file, field: `line ${number}, ${key}` });
+  const tokens = numbers('token_ids');
+  const mask = numbers('token_loss_mask');
   const start = mask.indexOf(1);
-  const advantages = numbersOf(line.advantages);
+  const advantages = numbers('advantages');
   const trained = advantages.length === mask.length ? advantages.filter((_, i) => mask[i] === 1) : advantages;
-  const [advantage = advantages[0] ?? Number.NaN] = trained;
-  const [reward = Number.NaN] = numbersOf(line.filtered_rewards ?? line.rewards);
+  // Without a trained token the advantage is that of all tokens, if they have one.
+  const own =
+    trained.length > 0 || !advantages.every((one) => Object.is(one, advantages[0])) ? trained : advantages;
+  const [advantage] = own;
+  const [reward] = numbers((line.filtered_rewards ?? null) === null ? 'rewards' : 'filtered_rewards');
   return {
-    prompt: createHash('sha1')
-      .update(tokens.slice(0, start === -1 ? tokens.length : start).join())
-      .digest('hex')
-      .slice(0, 12),
+    prompt: start === -1 ? tokens : promptKey(tokens.slice(0, start), prompts),
     reward,
     advantage,
     isConstant: trained.every((own) => Object.is(own, advantage)),
-    index: numberOf(line.idx),
+    index: numberIn(line.idx, { file, field: `line ${number}, idx` }) ?? Number.NaN,
     length: mask.filter((m) => m === 1).length,
-    isTrained: numbersOf(line.sample_loss_mask).every((m) => m === 1),
+    isTrained: numbers('sample_loss_mask').every((m) => m === 1),
   };
 }
 
 /** The numbers of a value that may stand in lists of one. */
-function numbersOf(value: unknown): number[] {
-  if (!Array.isArray(value)) return value === undefined || value === null ? [] : [numberOf(value)];
-  return value.length === 1 && Array.isArray(value[0]) ? numbersOf(value[0]) : value.map(numberOf);
+function numbersOf(value: unknown, place: CellPlace): (number | undefined)[] {
+  if (!Array.isArray(value)) return value === undefined || value === null ? [] : [numberIn(value, place)];
+  return value.length === 1 && Array.isArray(value[0])
+    ? numbersOf(value[0], place)
+    : value.map((one) => numberIn(one, place));
 }
 
 function untrained(groups: number): Finding[] {

@@ -154,13 +154,18 @@ function skipValue(cursor: Cursor): number {
 
 function parsePython(text: string, offset: number): unknown {
   try {
-    return JSON.parse(withoutPythonNumbers(text));
+    return JSON.parse(withoutPythonNumbers(text), (_key, value: unknown) =>
+      value === NAN ? Number.NaN : value,
+    );
   } catch (error) {
     throw new PickJsonError(`${(error as Error).message.slice(0, 120)}, in the value at byte ${offset}`);
   }
 }
 
-/** NaN as null, Infinity as a number that JSON reads as infinite; texts stay as they are. */
+/** Stands for NaN, which JSON does not have; null is absent. */
+const NAN = '\u0000NaN';
+
+/** NaN as a text that stands for it, Infinity as a number that JSON reads as infinite; texts stay as they are. */
 function withoutPythonNumbers(text: string): string {
   const parts: string[] = [];
   let from = 0;
@@ -172,7 +177,7 @@ function withoutPythonNumbers(text: string): string {
     }
     const word = char === 'N' ? 'NaN' : char === 'I' ? 'Infinity' : undefined;
     if (word === undefined || !text.startsWith(word, at)) continue;
-    parts.push(text.slice(from, at), word === 'NaN' ? 'null' : '1e999');
+    parts.push(text.slice(from, at), word === 'NaN' ? JSON.stringify(NAN) : '1e999');
     at += word.length - 1;
     from = at + 1;
   }

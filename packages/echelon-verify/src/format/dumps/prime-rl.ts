@@ -6,12 +6,13 @@
 import { groupedBy } from '../../grouped-by.ts';
 import { finding, some } from '../../provenance/findings.ts';
 import { counted } from '../../text/plural.ts';
+import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
+import { advantagesOf, type CellPlace, numberIn, rewardsOf } from './cells.ts';
 import { type Settings, settingsOf } from './config-yaml.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
 import { findPrimeRlConfig } from './prime-rl-config.ts';
 import { pickedLines } from './records.ts';
-import { numberOf } from './rewards.ts';
 import { openSource } from './source.ts';
 
 const SELECTION = {
@@ -41,9 +42,18 @@ export const PRIME_RL: DumpAdapter = {
     for (const file of files) {
       const [, step = '0', part = 'all'] = PLACE.exec(file) ?? [];
       await using source = await openSource(file);
-      for await (const line of pickedLines(source, SELECTION))
-        for (const trace of tracesOf(line))
-          addTrace(groups, trace, { file, step: Number(step), isTrained: part === 'effective' });
+      const seen = new Set<string>();
+      let number = 0;
+      for await (const line of pickedLines(source, SELECTION)) {
+        number++;
+        for (const trace of tracesOf(line, { file, number })) {
+          const fault = faultOf(trace, seen);
+          if (fault !== undefined) throw new BatchFormatError({ ...fault, file, field: `record ${number}` });
+          seen.add(trace.id!);
+          const place = { file, step: Number(step), isTrained: part === 'effective' };
+          addTrace(groups, trace as Identified, place);
+        }
+      }
     }
     yield* stepsOf(groups);
   },
@@ -54,23 +64,40 @@ const PLACE = /step_(\d+)[/\\]train[/\\](all|effective)[/\\]/;
 const STEP_FOLDER = /[/\\]?step_\d+[/\\]train[/\\].*$/;
 
 interface Trace {
-  readonly id: string;
-  readonly group: string;
-  readonly reward: number;
-  readonly advantage: number;
+  readonly id: string | undefined;
+  readonly group: string | undefined;
+  readonly reward: number | undefined;
+  readonly advantage: number | undefined;
+}
+
+type Identified = Trace & { readonly id: string; readonly group: string };
+
+/** What is wrong with the ids of a trace: they join it with the same trace in the other file of the step. */
+function faultOf({ id, group }: Trace, seen: ReadonlySet<string>) {
+  if (group === undefined)
+    return { code: 'missing', expected: 'a group with an id', found: 'nothing' } as const;
+  if (id === undefined)
+    return { code: 'missing', expected: 'an id of the trace or its episode', found: 'nothing' } as const;
+  if (!seen.has(id)) return undefined;
+  return {
+    code: 'invalid',
+    expected: 'one trace for each id',
+    found: `another trace ${JSON.stringify(id)}`,
+  } as const;
 }
 
 /** The traces of one group by id. Numbers only: a run's groups fit into memory. */
 interface Group {
   step: number;
   file: string;
-  readonly reward: Map<string, number>;
-  readonly advantage: Map<string, number>;
+  readonly reward: Map<string, number | undefined>;
+  /** Of the trained ones; undefined for one without an advantage. */
+  readonly advantage: Map<string, number | undefined>;
 }
 
 function addTrace(
   groups: Map<string, Group>,
-  { id, group: name, reward, advantage }: Trace,
+  { id, group: name, reward, advantage }: Identified,
   { file, step, isTrained }: { file: string; step: number; isTrained: boolean },
 ): void {
   const group = groups.get(name) ?? { step, file, reward: new Map(), advantage: new Map() };
@@ -81,41 +108,51 @@ function addTrace(
 }
 
 /** The traces of an episode that enter the mean: without errors, of agents that are trained. */
-function tracesOf(line: unknown): Trace[] {
+function tracesOf(line: unknown, { file, number }: { file: string; number: number }): Trace[] {
+  const place = (name: string) => ({ file, field: `record ${number}, ${name}` });
   const episode = objectOf(line);
   if (Array.isArray(episode.errors) && episode.errors.length > 0) return [];
-  const group = String(objectOf(episode.group).id);
+  const group = idOf(objectOf(episode.group).id);
   const traces = Array.isArray(episode.traces) ? episode.traces.map(objectOf) : [];
   return traces
     .filter(({ agent }) => objectOf(agent).trainable !== false)
     .map((trace, index) => {
       const { name } = objectOf(trace.agent);
       return {
-        id: String(trace.id ?? `${String(episode.id)}/${index}`),
-        group: name === undefined ? group : `${group}/${String(name)}`,
-        reward: rewardOf(trace.rewards),
-        advantage: advantageOf(trace),
+        id: idOf(trace.id) ?? (idOf(episode.id) && `${idOf(episode.id)}/${index}`),
+        group: group === undefined || name === undefined ? group : `${group}/${String(name)}`,
+        reward: rewardOf(trace.rewards, place('rewards')),
+        advantage: advantageOf(trace, place('advantage')),
       };
     });
 }
 
+function idOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
 /** Σ score · weight. */
-function rewardOf(rewards: unknown): number {
-  return Object.values(objectOf(rewards))
-    .map(objectOf)
-    .reduce((sum, { score, weight }) => sum + numberOf(score) * numberOf(weight ?? 1), 0);
+function rewardOf(rewards: unknown, place: CellPlace): number | undefined {
+  let sum = 0;
+  for (const { score, weight } of Object.values(objectOf(rewards)).map(objectOf)) {
+    const own = numberIn(score, place);
+    const factor = numberIn(weight, place) ?? 1;
+    if (own === undefined && factor !== 0) return undefined;
+    sum += (own ?? 0) * factor;
+  }
+  return sum;
 }
 
 /** The trace's own advantage, else that of its first trained token. */
-function advantageOf({ info, nodes }: Settings): number {
-  const own = numberOf(objectOf(info).advantage);
-  if (!Number.isNaN(own)) return own;
+function advantageOf({ info, nodes }: Settings, place: CellPlace): number | undefined {
+  const own = numberIn(objectOf(info).advantage, place);
+  if (own !== undefined) return own;
   for (const { advantages, mask } of Array.isArray(nodes) ? nodes.map(objectOf) : []) {
     if (!Array.isArray(advantages)) continue;
     const at = Array.isArray(mask) ? mask.findIndex((m) => m === true || m === 1) : 0;
-    if (at >= 0) return numberOf(advantages[at]);
+    if (at >= 0) return numberIn(advantages[at], place);
   }
-  return Number.NaN;
+  return undefined;
 }
 
 function* stepsOf(groups: ReadonlyMap<string, Group>): Generator<DumpStep> {
@@ -127,10 +164,16 @@ function* stepsOf(groups: ReadonlyMap<string, Group>): Generator<DumpStep> {
 function stepOf(step: number, groups: readonly (readonly [string, Group])[]): DumpStep {
   const whole = groups.filter(([, group]) => isWhole(group));
   const dropped = groups.filter(([, group]) => !isWhole(group)).map(([name]) => name);
-  const trained = groups.some(([, { advantage }]) => advantage.size > 0);
+  const trained = groups.some(([, { advantage }]) =>
+    [...advantage.values()].some((own) => own !== undefined),
+  );
   const kept = trained ? whole : groups;
   const rows = kept.flatMap(([name, { reward, advantage }]) =>
-    [...reward].map(([id, own]) => ({ name, reward: own, advantage: advantage.get(id) ?? 0 })),
+    [...reward].map(([id, own]) => ({
+      name,
+      reward: own,
+      advantage: advantage.has(id) ? advantage.get(id) : 0,
+    })),
   );
   const text = `${counted(dropped.length, 'group')} (${some(dropped, 3)}).`;
   return {
@@ -138,17 +181,18 @@ function stepOf(step: number, groups: readonly (readonly [string, Group])[]): Du
     file: groups[0]![1].file,
     trainingStep: step,
     group: namesOf(rows.map(({ name }) => name)),
-    reward: Float64Array.from(rows, ({ reward }) => reward),
-    ...(trained ? { advantage: Float64Array.from(rows, ({ advantage }) => advantage) } : {}),
+    ...rewardsOf(rows.map(({ reward }) => reward)),
+    ...(trained ? advantagesOf(rows.map(({ advantage }) => advantage)) : {}),
     findings: trained && dropped.length > 0 ? [finding('groups-untrained', text)] : [],
   };
 }
 
 /** True if every trace has an advantage, but for those whose reward is the mean. */
 function isWhole({ reward, advantage }: Group): boolean {
-  const mean = [...reward.values()].reduce((sum, own) => sum + own / reward.size, 0);
+  const mean = [...reward.values()].reduce<number>((sum, own = Number.NaN) => sum + own / reward.size, 0);
   return [...reward].every(
-    ([id, own]) => advantage.has(id) || Math.abs(own - mean) <= 1e-6 * Math.max(1, Math.abs(mean)),
+    ([id, own = Number.NaN]) =>
+      advantage.has(id) || Math.abs(own - mean) <= 1e-6 * Math.max(1, Math.abs(mean)),
   );
 }
 

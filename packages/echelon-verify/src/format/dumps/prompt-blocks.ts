@@ -1,3 +1,4 @@
+import { present } from '../../present.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
@@ -14,12 +15,15 @@ export interface PromptBlocks {
   readonly rewards: readonly { readonly name: string; readonly value: Float64Array }[];
   /** If the trainer writes it. */
   readonly advantage?: Float64Array;
+  readonly unreported?: Uint8Array;
+  /** 1 for rows without a reward, if that does not say that no function scored them. */
+  readonly unrewarded?: Uint8Array;
   readonly findings?: readonly Finding[];
 }
 
 /** The step with groups by position, and with the weighted sum of its reward functions as reward. */
 export function promptBlocksStep(step: PromptBlocks, { groupSize, weights }: DumpOptions): DumpStep {
-  const { file, trainingStep, prompts, rewards, advantage } = step;
+  const { file, trainingStep, prompts, rewards, advantage, unreported, unrewarded } = step;
   const { group, size, findings } = blocksOf(prompts, groupSize);
   const { sum, error } = weightedRewards(
     rewards.map(({ value }) => value),
@@ -37,7 +41,7 @@ export function promptBlocksStep(step: PromptBlocks, { groupSize, weights }: Dum
     ...(rewards.length === 0
       ? {}
       : { rewards: rewards.map((one, i): RewardFunction => ({ ...one, weight: weights?.[i] ?? 1 })) }),
-    ...(advantage === undefined ? {} : { advantage }),
+    ...present({ advantage, unreported, unrewarded }),
     ...(size === undefined ? {} : { groupSize: size }),
     findings: [...findings, ...sizeUnknown(size, prompts.length), ...(step.findings ?? [])],
   };

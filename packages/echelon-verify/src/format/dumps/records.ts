@@ -81,7 +81,7 @@ async function* csvRecords(source: DumpSource, columns: readonly string[]): Asyn
     },
   });
   const parser = parse({
-    columns: true,
+    columns: (names: string[]) => uniqueNames(names, source.path),
     bom: true,
     max_record_size: MAX_RECORD_BYTES,
     skip_empty_lines: true,
@@ -90,14 +90,33 @@ async function* csvRecords(source: DumpSource, columns: readonly string[]): Asyn
     for await (const record of bytes.pipeThrough<Record<string, string>>(parser))
       yield Object.fromEntries(columns.map((name) => [name, cellOf(record[name])]));
   } catch (cause) {
+    if (cause instanceof BatchFormatError) throw cause;
     const found = (cause as Error).message;
     throw new BatchFormatError({ code: 'unreadable', file: source.path, expected: 'CSV', found }, { cause });
   }
+}
+
+/** The names of a header. Of two columns with one name, nothing tells which is meant. */
+function uniqueNames(names: string[], file: string): string[] {
+  const twice = names.find((name, at) => name !== '' && names.indexOf(name) !== at);
+  if (twice === undefined) return names;
+  const found = `two columns ${JSON.stringify(twice)}`;
+  throw new BatchFormatError({
+    code: 'bad-key',
+    file,
+    field: 'line 1',
+    expected: 'one column of each name',
+    found,
+  });
 }
 
 /** Numbers as numbers, an empty cell as absent. */
 function cellOf(text: string | undefined): unknown {
   if (text === undefined || text === '') return undefined;
   const number = Number(text);
-  return Number.isNaN(number) ? text : number;
+  if (!Number.isNaN(number)) return number;
+  const word = /^\s*([+-]?)(nan|inf|infinity)\s*$/i.exec(text);
+  if (word === null) return text;
+  const infinite = word[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  return word[2]!.toLowerCase() === 'nan' ? Number.NaN : infinite;
 }

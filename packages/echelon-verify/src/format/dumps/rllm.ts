@@ -6,6 +6,7 @@
 import { dirname } from 'node:path';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
+import { numberIn, rewardsOf } from './cells.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
 import { pickedLine } from './records.ts';
 import { numberOf } from './rewards.ts';
@@ -29,8 +30,12 @@ export const RLLM: DumpAdapter = {
   estimators: formsOf('rllm'),
   async *steps(files) {
     let rows: Row[] = [];
+    const seen = new Set<string>();
     for (const [at, file] of files.entries()) {
-      rows.push(...(await readEpisode(file)));
+      const own = await readEpisode(file);
+      const [{ episode, step } = { episode: file, step: 0 }] = own;
+      if (seen.size === seen.add(`${step}/${episode}`).size) throw again(file, episode);
+      rows.push(...own);
       const after = files[at + 1];
       if (after !== undefined && dirname(after) === dirname(file)) continue;
       yield stepOf(file, rows);
@@ -44,9 +49,10 @@ const VALIDATION = /val_step_\d+_epoch_\d+[/\\][^/\\]*$/;
 
 /** One trajectory. */
 interface Row {
+  readonly episode: string;
   readonly step: number;
   readonly group: string;
-  readonly reward: number;
+  readonly reward: number | undefined;
 }
 
 async function readEpisode(file: string): Promise<Row[]> {
@@ -64,11 +70,17 @@ async function readEpisode(file: string): Promise<Row[]> {
     const { name, reward, steps } = (trajectory ?? {}) as Record<string, unknown>;
     const last = Array.isArray(steps) ? (steps.at(-1) as Record<string, unknown> | null) : undefined;
     return {
+      episode: id,
       step: numberOf(step),
       group: `${task}/${String(name)}`,
-      reward: numberOf(reward ?? last?.reward),
+      reward: numberIn(reward ?? last?.reward, { file, field: 'trajectories.reward' }),
     };
   });
+}
+
+function again(file: string, episode: string): BatchFormatError {
+  const expected = 'an episode_id that no other episode of the step has';
+  return new BatchFormatError({ code: 'invalid', file, field: 'episode_id', expected, found: episode });
 }
 
 function stepOf(file: string, rows: readonly Row[]): DumpStep {
@@ -78,7 +90,7 @@ function stepOf(file: string, rows: readonly Row[]): DumpStep {
     file,
     ...(Number.isInteger(step) ? { trainingStep: step } : {}),
     group: namesOf(rows.map(({ group }) => group)),
-    reward: Float64Array.from(rows, ({ reward }) => reward),
+    ...rewardsOf(rows.map(({ reward }) => reward)),
     findings: [],
   };
 }

@@ -3,8 +3,10 @@
  * blocks of `num_return_sequences_in_group` rows with one prompt. No advantages. Its agentic pipeline writes no scores.
  */
 
+import { present } from '../../present.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
+import { numbersIn, rewardsOf } from './cells.ts';
 import { formsOf } from './dump-batch.ts';
 import { type Line, linesOf } from './json-lines.ts';
 import { promptBlocksStep } from './prompt-blocks.ts';
@@ -34,12 +36,15 @@ function readStep(file: string, line: Line, options: DumpOptions): DumpStep {
     const expected = 'lists prompt and scores of one length';
     throw new BatchFormatError({ code: 'invalid', file, field, expected });
   }
+  const rowName = (row: number) => `line ${line.number}, row ${row}`;
+  const { reward, unrewarded } = rewardsOf(numbersIn(scores, 'scores', { file, rowName }));
   return promptBlocksStep(
     {
       file,
       trainingStep: numberOf([steps].flat()[0]),
       prompts: prompt.map(promptKey),
-      rewards: [{ name: 'scores', value: Float64Array.from(scores, numberOf) }],
+      rewards: [{ name: 'scores', value: reward }],
+      ...present({ unrewarded }),
     },
     options,
   );

@@ -6,12 +6,15 @@
 
 import { basename, dirname } from 'node:path';
 import { PyDict } from 'ray-client-ts/pickle/values';
+import { groupedBy } from '../../grouped-by.ts';
+import { present } from '../../present.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, Names } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
+import { advantagesOf, rewardsOf } from './cells.ts';
 import { formsOf, namesOf, perToken } from './dump-batch.ts';
 import { foldersOfRun } from './run-folders.ts';
 import { findSlimeConfig } from './slime-config.ts';
@@ -145,55 +148,168 @@ async function optionalNumbers(torch: TorchFile, value: unknown): Promise<number
   return value === undefined || value === null ? [] : await numbersIn(torch, value);
 }
 
-/** The files' rows by position: groups of the rollout dump, advantages of the training dump. */
+/** The rows of the files of one rollout: groups of the rollout dump, advantages of the training dump. */
 function stepOf(rollout: number, parts: readonly Part[], options: DumpOptions): DumpStep {
-  const { groupSize, blockRows } = options;
-  const rows = new Map<number, Row>();
-  for (const row of parts.flatMap((part) => part.rows)) {
-    const position = positionOf(row, rows);
-    rows.set(position, { ...rows.get(position), ...row, position });
-  }
-  const sorted = [...rows.values()].sort((a, b) => a.position - b.position);
-  const grouped = sorted.every(({ group }) => group !== undefined);
-  const blocks = grouped
-    ? undefined
-    : blocksOf(
-        sorted.map(() => ''),
-        groupSize,
-      );
-  const own = blocks?.group ?? namesOf(sorted.map((row) => row.group!));
-  const isWhole =
-    sorted.length > 0 && (blockRows === undefined ? isUneven(own) : sorted.length !== blockRows);
-  const group = isWhole ? namesOf(sorted.map(() => 'rollout')) : own;
-  const varying = [...sorted.keys()].filter((row) => !sorted[row]!.isConstant);
-  const reported = varying.length === 0 && sorted.every(({ advantage }) => advantage !== undefined);
-  const measured = sorted.every(({ length }) => length !== undefined);
-  const tokens = varying.length === 0 ? undefined : tokenColumns(sorted.map((row) => row.tokens));
+  const rows = joinedRows(parts);
+  const all = readingsOf(rows, options).map((reading) => readingOf(rollout, parts[0]!.file, reading));
+  const [first, ...others] = all;
+  return others.length === 0 ? first! : { ...first!, rowsInDump: rows.length, otherReadings: others };
+}
+
+/** Which rows the trainer compared with one another. */
+interface Reading {
+  readonly rows: readonly Row[];
+  readonly group: Names;
+  readonly groupSize?: number | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * One reading, unless rollouts have several samples: then later versions of miles count each rollout once, among those of its
+ * prompt, and slime takes blocks of positions all the same. No file says which.
+ */
+function readingsOf(rows: readonly Row[], options: DumpOptions): Reading[] {
+  const grouped = rows.every(({ group }) => group !== undefined);
+  const own = grouped ? namesOf(rows.map((row) => row.group!)) : undefined;
+  const rollouts = own && rolloutsOf(rows);
+  if (own === undefined || rollouts === undefined) return [byGroup(rows, own, options)];
+  const text = `${counted(rows.length, 'sample')} are of ${counted(rollouts.length, 'rollout')}.`;
+  const fanned = finding('rollouts-fanned-out', text);
+  const once = rollouts.map(([first]) => first!);
+  const byRollout = { rows: once, group: namesOf(once.map((row) => row.group!)), findings: [fanned] };
+  const byPosition = byPositions(rows, options, largestGroup(byRollout.group));
+  const positions = { ...byPosition, findings: [fanned, ...byPosition.findings] };
+  const agree = rollouts.every(([first, ...siblings]) => siblings.every((row) => isEqual(first!, row)));
+  return agree ? [byRollout, positions] : [positions];
+}
+
+/** The samples of each rollout, which share `index`; undefined if each rollout has one. */
+function rolloutsOf(rows: readonly Row[]): Row[][] | undefined {
+  if (rows.some(({ index }) => index === undefined)) return undefined;
+  const rollouts = [...groupedBy(rows, ({ group, index }) => `${group}/${index}`).values()];
+  return rollouts.length < rows.length ? rollouts : undefined;
+}
+
+const isEqual = (a: Row, b: Row): boolean =>
+  Object.is(a.reward, b.reward) && Object.is(a.advantage, b.advantage);
+
+function largestGroup({ ids, names }: Names): number {
+  const sizes = new Int32Array(names.length);
+  for (const id of ids) sizes[id]! += 1;
+  return sizes.reduce((most, size) => Math.max(most, size), 1);
+}
+
+function byPositions(
+  rows: readonly Row[],
+  { groupSize, blockRows = rows.length }: DumpOptions,
+  largest: number,
+): Reading {
+  const size = groupSize ?? largest;
+  if (rows.length !== blockRows || rows.length % size !== 0)
+    return {
+      rows,
+      group: namesOf(rows.map(() => 'rollout')),
+      findings: [wholeFinding(rows.length, blockRows)],
+    };
+  const { group, findings } = blocksOf(
+    rows.map((row) => row.group!),
+    size,
+  );
+  return { rows, group, findings: findings.filter(({ code }) => code === 'block-mixed') };
+}
+
+function byGroup(
+  rows: readonly Row[],
+  grouped: Names | undefined,
+  { groupSize, blockRows }: Pick<DumpOptions, 'groupSize' | 'blockRows'>,
+): Reading {
+  const blocks =
+    grouped === undefined
+      ? blocksOf(
+          rows.map(() => ''),
+          groupSize,
+        )
+      : undefined;
+  const own = grouped ?? blocks!.group;
+  const isWhole = rows.length > 0 && (blockRows === undefined ? isUneven(own) : rows.length !== blockRows);
   const unknown = finding('group-size-unknown', 'The dump of the training has no group_index.');
   return {
-    name: `step ${rollout}`,
-    file: parts[0]!.file,
-    trainingStep: rollout,
-    group,
-    reward: Float64Array.from(sorted, ({ reward = Number.NaN }) => reward),
-    ...(reported ? { advantage: Float64Array.from(sorted, ({ advantage }) => advantage!) } : {}),
-    ...(measured ? { responseLength: Int32Array.from(sorted, ({ length }) => length!) } : {}),
-    ...(groupSize === undefined || isWhole ? {} : { groupSize }),
-    ...(tokens === undefined ? {} : { tokens }),
+    rows,
+    group: isWhole ? namesOf(rows.map(() => 'rollout')) : own,
+    groupSize: isWhole ? undefined : groupSize,
     findings: [
-      ...(grouped || groupSize !== undefined ? [] : [unknown]),
-      ...(isWhole ? [wholeFinding(sorted.length, blockRows)] : []),
+      ...(grouped !== undefined || groupSize !== undefined ? [] : [unknown]),
+      ...(isWhole ? [wholeFinding(rows.length, blockRows)] : []),
       ...(isWhole ? [] : (blocks?.findings.filter(({ code }) => code === 'block-partial') ?? [])),
-      ...(tokens === undefined ? perToken(varying) : []),
-      ...apart(sorted),
+      ...apart(rows),
     ],
   };
 }
 
-/** By the position in the rollout. Of a file that counts through the run, the row with that number is meant. */
-function positionOf({ position, index }: Row, rows: ReadonlyMap<number, Row>): number {
-  if (rows.size === 0 || rows.has(position) || index === undefined) return position;
-  return [...rows.values()].find((row) => row.index === index)?.position ?? position;
+function readingOf(rollout: number, file: string, { rows, group, groupSize, findings }: Reading): DumpStep {
+  const varying = [...rows.keys()].filter((row) => !rows[row]!.isConstant);
+  const measured = rows.every(({ length }) => length !== undefined);
+  const tokens = varying.length === 0 ? undefined : tokenColumns(rows.map((row) => row.tokens));
+  return {
+    name: `step ${rollout}`,
+    file,
+    trainingStep: rollout,
+    group,
+    ...rewardsOf(rows.map(({ reward }) => reward)),
+    ...(varying.length === 0 ? advantagesOf(rows.map(({ advantage }) => advantage)) : {}),
+    ...(measured ? { responseLength: Int32Array.from(rows, ({ length }) => length!) } : {}),
+    ...present({ groupSize, tokens }),
+    findings: [...findings, ...(tokens === undefined ? perToken(varying) : [])],
+  };
+}
+
+/**
+ * The rows of all files by position in the rollout. A row of a training dump joins that of the rollout dump with its position, else
+ * with its number. A file is never joined with itself: what claims one place twice is refused, unless two ranks wrote the same.
+ */
+function joinedRows(parts: readonly Part[]): Row[] {
+  const joined = new Map<number, Row>();
+  for (const { file, rows } of parts) {
+    const places = placesIn(rows, joined, file);
+    for (const [at, row] of rows.entries()) {
+      const position = places[at]!;
+      const known = joined.get(position);
+      if (known?.advantage !== undefined && row.advantage !== undefined && !isSame(known, row))
+        throw twice(file, row, 'another advantage in another file');
+      joined.set(position, { ...known, ...row, position });
+    }
+  }
+  return [...joined.values()].sort((a, b) => a.position - b.position);
+}
+
+const isSame = (a: Row, b: Row): boolean =>
+  a.index === b.index && a.reward === b.reward && a.advantage === b.advantage && a.length === b.length;
+
+/** The place of each row of a file. Of a file that counts positions through the run, the row with its number is meant. */
+function placesIn(rows: readonly Row[], joined: ReadonlyMap<number, Row>, file: string): number[] {
+  const numbered = new Map<number, number[]>();
+  for (const { index, position } of joined.values())
+    if (index !== undefined) numbered.set(index, [...(numbered.get(index) ?? []), position]);
+  const taken = new Set<number>();
+  return rows.map((row) => {
+    const { position, index } = row;
+    const meant =
+      joined.size === 0 || joined.has(position) || index === undefined ? undefined : numbered.get(index);
+    const place = meant?.find((one) => !taken.has(one)) ?? position;
+    if (taken.has(place)) throw twice(file, row, 'a second sample in its place');
+    taken.add(place);
+    return place;
+  });
+}
+
+function twice(file: string, { position }: Row, found: string): BatchFormatError {
+  return new BatchFormatError({
+    code: 'invalid',
+    file,
+    field: `samples, rollout_position ${position}`,
+    expected: 'one sample for each place of the rollout',
+    found,
+  });
 }
 
 /** slime compares all rows of a rollout with one another if they are not as many as the blocks would have. */

@@ -4,13 +4,14 @@
  */
 
 import { basename, dirname } from 'node:path';
-import { finding } from '../../provenance/findings.ts';
+import { finding, some } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import { estimatorFrom, MAX_ROWS } from '../batch.ts';
 import { BatchFormatError } from '../format-error.ts';
-import type { DumpAdapter, DumpOptions, DumpStep, FileStart, Mapping } from './adapter.ts';
+import type { DumpAdapter, DumpOptions, DumpStep, FileStart, Mapping, Names } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
+import { advantagesOf, numberIn, rewardsOf } from './cells.ts';
 import { namesOf } from './dump-batch.ts';
 import { recordsOf, type TableRow } from './records.ts';
 import { numberOf, promptKey } from './rewards.ts';
@@ -26,6 +27,8 @@ interface KnownTable {
   readonly estimator: ReturnType<typeof estimatorFrom>;
   /** One file holds one group: files of one folder are one step. */
   readonly groupPerFile?: true;
+  /** The trajectory column names a row within its group. */
+  readonly rowPerTrajectory?: true;
   /** The column that groups rows if the group column is absent. */
   readonly otherwise?: string;
 }
@@ -39,6 +42,7 @@ const KNOWN: readonly KnownTable[] = [
     title: 'tinker-cookbook rollout summaries (JSON lines)',
     columns: ['group_idx', 'traj_idx', 'total_reward', 'iteration'],
     map: { group: 'group_idx', trajectory: 'traj_idx', reward: 'total_reward', step: 'iteration' },
+    rowPerTrajectory: true,
     estimator: CENTRED,
   },
   {
@@ -55,6 +59,7 @@ const KNOWN: readonly KnownTable[] = [
     map: { group: 'task_id', trajectory: 'sample_idx', reward: 'reward' },
     estimator: estimatorFrom('grpo', { epsilon: 1e-5 }),
     groupPerFile: true,
+    rowPerTrajectory: true,
   },
 ];
 
@@ -100,15 +105,19 @@ interface Pending {
   readonly step: number | undefined;
   readonly group: string[];
   readonly trajectory: string[];
-  readonly reward: number[];
-  readonly advantage: number[];
+  readonly reward: (number | undefined)[];
+  readonly advantage: (number | undefined)[];
 }
 
 /** Rows with one step value that follow one another are a step; without a step column, a file (or a folder) is. */
 export async function* tableSteps(
   files: readonly string[],
   options: DumpOptions,
-  { groupPerFile, otherwise }: Pick<KnownTable, 'groupPerFile' | 'otherwise'> = {},
+  {
+    groupPerFile,
+    rowPerTrajectory,
+    otherwise,
+  }: Pick<KnownTable, 'groupPerFile' | 'rowPerTrajectory' | 'otherwise'> = {},
 ): AsyncGenerator<DumpStep> {
   const map = options.map ?? {};
   const columns = [...Object.values(map), ...(otherwise === undefined ? [] : [otherwise])];
@@ -119,7 +128,7 @@ export async function* tableSteps(
       const step = map.step === undefined ? undefined : row[map.step];
       const key = promptKey([groupPerFile ? dirname(file) : file, step ?? null]);
       if (pending !== undefined && pending.key !== key) {
-        yield finished(pending, map, options);
+        yield finished(pending, map, { ...options, rowPerTrajectory });
         pending = undefined;
       }
       pending ??= { key, file, step: stepNumber(step), group: [], trajectory: [], reward: [], advantage: [] };
@@ -127,7 +136,7 @@ export async function* tableSteps(
       pending.group.push(promptKey(row[map.group ?? ''] ?? row[otherwise ?? '']));
     }
   }
-  if (pending !== undefined) yield finished(pending, map, options);
+  if (pending !== undefined) yield finished(pending, map, { ...options, rowPerTrajectory });
 }
 
 async function* fileRows(file: string, columns: readonly string[]): AsyncGenerator<TableRow> {
@@ -146,56 +155,55 @@ function addRow(pending: Pending, row: TableRow, map: Mapping): void {
     const expected = `steps of at most ${MAX_ROWS} rows (name a step column)`;
     throw new BatchFormatError({ code: 'too-large', file: pending.file, expected, found: 'more' });
   }
-  const reward = map.reward === undefined ? undefined : row[map.reward];
-  const number = numberOf(reward);
-  if (Number.isNaN(number) && reward !== null && reward !== undefined && reward !== 'nan') {
-    const expected = 'a number';
-    throw new BatchFormatError({
-      code: 'invalid',
-      file: pending.file,
-      field: `row ${at}, ${map.reward}`,
-      expected,
-      found: JSON.stringify(reward)?.slice(0, 40),
-    });
-  }
-  pending.reward.push(number);
+  const cell = (name: string | undefined): number | undefined =>
+    name === undefined ? undefined : numberIn(row[name], { file: pending.file, field: `row ${at}, ${name}` });
+  pending.reward.push(cell(map.reward));
+  pending.advantage.push(cell(map.advantage));
   if (map.trajectory !== undefined) pending.trajectory.push(promptKey(row[map.trajectory]));
-  if (map.advantage !== undefined && row[map.advantage] !== undefined)
-    pending.advantage.push(numberOf(row[map.advantage]));
 }
 
-function finished(pending: Pending, map: Mapping, { groupSize }: DumpOptions): DumpStep {
+function finished(
+  pending: Pending,
+  map: Mapping,
+  { groupSize, rowPerTrajectory }: DumpOptions & { rowPerTrajectory: true | undefined },
+): DumpStep {
   const { step, file, reward, advantage, trajectory } = pending;
-  const rows = reward.length;
-  if (advantage.length !== 0 && advantage.length !== rows) {
-    const expected = `a value of ${map.advantage} in each row`;
-    throw new BatchFormatError({
-      code: 'missing',
-      file,
-      expected,
-      found: `${advantage.length} in ${counted(rows, 'row')}`,
-    });
-  }
   const grouped = pending.group.some((name) => name !== '');
   const blocks = grouped ? undefined : blocksOf(pending.group, groupSize);
   const group = blocks?.group ?? namesOf(pending.group);
   const name = step === undefined ? basename(file) : `step ${step}`;
+  const own =
+    trajectory.length === 0
+      ? undefined
+      : namesOf(trajectory.map((one, row) => `${group.names[group.ids[row]!]}/${one}`));
   return {
     name,
     file,
     ...(step === undefined ? {} : { trainingStep: step }),
     group,
-    ...(trajectory.length === 0
-      ? {}
-      : { trajectory: namesOf(trajectory.map((own, row) => `${group.names[group.ids[row]!]}/${own}`)) }),
-    reward: Float64Array.from(reward),
-    ...(advantage.length === 0 ? {} : { advantage: Float64Array.from(advantage) }),
+    ...(own === undefined ? {} : { trajectory: own }),
+    ...rewardsOf(reward),
+    ...advantagesOf(advantage),
     ...(groupSize === undefined ? {} : { groupSize }),
-    findings:
-      grouped || groupSize !== undefined
+    findings: [
+      ...(grouped || groupSize !== undefined
         ? (blocks?.findings.filter(({ code }) => code === 'block-partial') ?? [])
-        : [groupUnknown(map)],
+        : [groupUnknown(map)]),
+      ...(own !== undefined && rowPerTrajectory ? repeated(own) : []),
+    ],
   };
+}
+
+/** Rows of a trajectory that has another row, in a table of one row for each. */
+function repeated({ ids, names }: Names): Finding[] {
+  const seen = new Uint8Array(names.length);
+  const rows = [...ids.keys()].filter((row) => seen[ids[row]!]!++ > 0);
+  if (rows.length === 0) return [];
+  const text = `${counted(rows.length, 'row')} of a trajectory that another row holds (${some(
+    rows.map((row) => names[ids[row]!]!),
+    3,
+  )}).`;
+  return [finding('row-duplicated', text, rows)];
 }
 
 function groupUnknown({ group }: Mapping): Finding {

@@ -10,6 +10,7 @@ import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
+import { columnOf, numbersIn } from './cells.ts';
 import { estimatorOfId, estimatorOfSettings } from './dump-batch.ts';
 import { evaluationFindings, evaluationPlan } from './evaluation.ts';
 import { type ParquetHead, parquetRows, readParquetHead } from './parquet.ts';
@@ -63,9 +64,18 @@ async function readStep(source: DumpSource, options: DumpOptions): Promise<DumpS
   const names = rewardColumns(source, head, options);
   const rows = await readRows(source, head, names);
   const trainingStep = numberOf(rows[0]?.step);
+  // pandas, which writes the file, has one sign for NaN and for what is absent.
+  const column = (name: string) =>
+    columnOf(
+      numbersIn(
+        rows.map((row) => row[name]),
+        name,
+        { file: source.path },
+      ),
+    );
   const rewards = names.map((name) => ({
     name,
-    value: Float64Array.from(rows, (row) => numberOf(row[name])),
+    value: column(name),
   }));
   const { weights, ...others } = options;
   const missing = hidden(names, options);
@@ -75,7 +85,7 @@ async function readStep(source: DumpSource, options: DumpOptions): Promise<DumpS
       trainingStep,
       prompts: rows.map(({ prompt }) => promptKey(prompt)),
       rewards,
-      advantage: Float64Array.from(rows, ({ advantage }) => numberOf(advantage)),
+      advantage: column('advantage'),
     },
     missing === undefined ? options : others,
   );

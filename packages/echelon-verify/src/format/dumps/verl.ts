@@ -4,6 +4,10 @@
  */
 
 import { dirname } from 'node:path';
+import { present } from '../../present.ts';
+import { finding, some } from '../../provenance/findings.ts';
+import type { Finding } from '../../report.ts';
+import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
 import { estimatorOfSettings, formsOf, namesOf } from './dump-batch.ts';
@@ -64,12 +68,34 @@ function lastOfSessions(step: DumpStep): DumpStep {
     const known = last.get(session);
     if (known === undefined || Number(parts[known]![3]) < Number(part![3])) last.set(session, row);
   });
+  const seen = new Set<string>();
+  const copies = uids.filter((uid) => seen.size === seen.add(uid).size);
   const rows = [...last.values()].sort((a, b) => a - b);
-  const { advantage } = step;
   return {
     ...step,
+    ...(copies.length === 0 ? {} : { findings: [...step.findings, copied(copies)] }),
     group: namesOf(rows.map((row) => parts[row]![1]!)),
-    reward: Float64Array.from(rows, (row) => step.reward[row]!),
-    ...(advantage === undefined ? {} : { advantage: Float64Array.from(rows, (row) => advantage[row]!) }),
+    ...chosen(step, rows),
   };
+}
+
+/** The columns with these rows only. */
+function chosen({ reward, unrewarded, advantage, unreported }: DumpStep, rows: readonly number[]) {
+  const floats = (column: Float64Array) => Float64Array.from(rows, (row) => column[row]!);
+  const flags = (column: Uint8Array | undefined) => column && Uint8Array.from(rows, (row) => column[row]!);
+  return {
+    reward: floats(reward),
+    ...present({
+      unrewarded: flags(unrewarded),
+      advantage: advantage && floats(advantage),
+      unreported: flags(unreported),
+    }),
+  };
+}
+
+function copied(uids: readonly string[]): Finding {
+  return finding(
+    'row-duplicated',
+    `${counted(uids.length, 'output')} with a uid that occurred before (${some(uids, 3)}).`,
+  );
 }

@@ -1,4 +1,4 @@
-import { around, exactly, include } from '../arithmetic.ts';
+import { around, exactly, include, inRange } from '../arithmetic.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
 import { expErrorAround, rowMean } from './sequence.ts';
 
@@ -25,8 +25,11 @@ export const GMPO: PolicyLoss = {
     };
     const exponent = rowMean(tokens, held, 2, arithmetic);
     const advantage = rowMean(tokens, tokens.advantageOf, 1, arithmetic);
-    row.ratio = Math.exp(exponent.mean);
-    row.ratioError = row.ratio * expErrorAround(exponent.mean, exponent.error, arithmetic);
+    const ratio = Math.exp(exponent.mean);
+    [row.ratio, row.ratioError] = inRange(
+      ratio,
+      ratio * expErrorAround(exponent.mean, exponent.error, arithmetic),
+    );
     row.advantage = advantage.mean;
     row.advantageError = advantage.error;
   },

@@ -1,3 +1,4 @@
+import { inRange } from '../arithmetic.ts';
 import { clippedProduct, edgeOf, edgesOf } from './clip.ts';
 import type { PolicyLoss } from './loss.ts';
 import { expErrorAround, rowMean } from './sequence.ts';
@@ -20,8 +21,8 @@ export const GSPO: PolicyLoss = {
     const { logProb, oldLogProb } = tokens;
     const logRatio = (token: number) => logProb[token]! - oldLogProb[token]!;
     const { mean, error } = rowMean(tokens, logRatio, 1, arithmetic);
-    row.ratio = Math.exp(mean);
-    row.ratioError = row.ratio * expErrorAround(mean, error, arithmetic);
+    const ratio = Math.exp(mean);
+    [row.ratio, row.ratioError] = inRange(ratio, ratio * expErrorAround(mean, error, arithmetic));
   },
   edge(token, params) {
     const { up, down } = edgesOf(params);

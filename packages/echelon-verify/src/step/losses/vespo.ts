@@ -1,4 +1,4 @@
-import { around } from '../arithmetic.ts';
+import { around, inRange } from '../arithmetic.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
 import { expErrorAround, rowMean } from './sequence.ts';
 
@@ -43,8 +43,8 @@ export const VESPO: PolicyLoss = {
     const size = Math.abs(lambda) + Math.abs(k * logW) + Math.abs(lambda * w);
     const wError = w * expErrorAround(logW, error, arithmetic);
     const own = k * error + lambda * wError + 4 * arithmetic.unit * size;
-    row.ratio = Math.exp(exponent);
-    row.ratioError = row.ratio * expErrorAround(exponent, own, arithmetic);
+    const ratio = Math.exp(exponent);
+    [row.ratio, row.ratioError] = inRange(ratio, ratio * expErrorAround(exponent, own, arithmetic));
   },
   bind(_params, { out, arithmetic: { unit } }) {
     return ({ advantage, ratio, ratioError, logProb }) => {

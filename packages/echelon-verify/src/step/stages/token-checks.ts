@@ -1,7 +1,7 @@
 /** Stages that are decided token by token from the chain: each compares one reported column. */
 
 import { emptyTerm } from '../arithmetic.ts';
-import type { StepModel, TokenChain } from '../chain.ts';
+import { mayOverflow, type StepModel, type TokenChain } from '../chain.ts';
 import { CODE, judge } from '../judge.ts';
 import { SIDE } from '../losses/loss.ts';
 import type { StageName } from '../step-report.ts';
@@ -22,6 +22,11 @@ export function tokenChecks(model: StepModel): TokenCheck[] {
 }
 
 type MakeCheck = (model: StepModel) => TokenCheck | undefined;
+
+/** True for an infinity or NaN after a number that leaves the range: which of them it is, depends on the form of the code. */
+function isBeyond(reported: number, chain: TokenChain): boolean {
+  return !Number.isFinite(reported) && mayOverflow(chain);
+}
 
 const ratioCheck: MakeCheck = ({ batch, lacks, loss }) => {
   const { reportedRatio } = batch.tokens;
@@ -83,7 +88,10 @@ const lossCheck: MakeCheck = ({ batch, lacks, arithmetic, loss: policyLoss }) =>
   return {
     stage: 'loss',
     lacks: isWeighted ? [...new Set([...lacks.loss, ...lacks.weight])] : lacks.loss,
-    judge({ loss: { loss }, weight }, token) {
+    judge(chain, token) {
+      const { weight } = chain;
+      const { loss } = chain.loss;
+      if (isBeyond(reportedLoss[token]!, chain)) return CODE.unverifiable;
       if (!isWeighted) return judge(reportedLoss[token]!, loss, Math.abs(loss.value));
       const error = Math.max(loss.high - loss.value, loss.value - loss.low);
       const spread = Math.max(weight.high - weight.value, weight.value - weight.low);
@@ -105,7 +113,10 @@ const klCheck: MakeCheck = ({ batch, lacks }) => {
   return {
     stage: 'kl',
     lacks: kl === undefined ? ['step.kl'] : lacks.kl,
-    judge: (chain, token) => judge(reportedKl[token]!, chain.kl.value, Math.abs(chain.kl.value.value)),
+    judge: (chain, token) =>
+      isBeyond(reportedKl[token]!, chain)
+        ? CODE.unverifiable
+        : judge(reportedKl[token]!, chain.kl.value, Math.abs(chain.kl.value.value)),
   };
 };
 
@@ -114,7 +125,9 @@ const gradientCheck: MakeCheck = ({ batch, lacks }) => {
   return {
     stage: 'gradient',
     lacks: lossGradient === undefined ? [...lacks.gradient, 'tokens.lossGradient'] : lacks.gradient,
-    judge({ gradient, policyPart, klPart }, token) {
+    judge(chain, token) {
+      const { gradient, policyPart, klPart } = chain;
+      if (isBeyond(lossGradient![token]!, chain)) return CODE.unverifiable;
       const size = Math.abs(policyPart.value) + Math.abs(klPart.value);
       return judge(lossGradient![token]!, gradient, size);
     },

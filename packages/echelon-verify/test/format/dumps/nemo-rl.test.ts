@@ -137,3 +137,36 @@ test('published settings without leave-one-out, and without a baseline, are veri
     assert.ok(lost!.findings.some(({ code }) => code === 'rows-missing'));
   }
 });
+
+test('a response without a trained token stays in the group of its prompt', async () => {
+  const masked = { ...row(1, [1, 2], 0, -0.5), token_loss_mask: [[0, 0, 0, 0]] };
+  await using file = await write([ROWS[0], masked, ROWS[2], ROWS[3]]);
+  const [step] = await stepsOf(NEMO_RL, [file.path]);
+  assert.deepEqual(
+    [[...step!.group.ids], [...step!.responseLength!]],
+    [
+      [0, 0, 1, 1],
+      [2, 0, 2, 2],
+    ],
+  );
+  // Nothing says which of its tokens' advantages is that of the response, unless all are equal.
+  assert.deepEqual([...step!.unreported!], [0, 1, 0, 0]);
+  const constant = { ...masked, advantages: [[-0.5, -0.5, -0.5, -0.5]] };
+  await using other = await write([ROWS[0], constant, ROWS[2], ROWS[3]]);
+  const [equal] = await stepsOf(NEMO_RL, [other.path]);
+  assert.deepEqual([[...equal!.advantage!], equal!.unreported], [[0.5, -0.5, 0, 0], undefined]);
+});
+
+test('responses of which none to their prompt has a trained token are not verified', async () => {
+  const masked = [row(2, [1, 3], 1, 0.5), row(3, [1, 3], 0, -0.5)].map((own) => ({
+    ...own,
+    token_loss_mask: [[0, 0, 0, 0]],
+  }));
+  await using file = await write([ROWS[0], ROWS[1], ...masked]);
+  const [step] = await stepsOf(NEMO_RL, [file.path]);
+  assert.deepEqual([step!.reward.length, step!.rowsInDump], [2, 4]);
+  assert.deepEqual(
+    step!.findings.map(({ code }) => code),
+    ['groups-untrained'],
+  );
+});

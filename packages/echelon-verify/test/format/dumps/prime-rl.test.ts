@@ -89,3 +89,17 @@ test('a wrong advantage is found', async () => {
   );
   assert.deepEqual(report!.wrongRows, [0]);
 });
+
+test('a trace id that a file holds twice, and a trace without ids, are refused with their record', async () => {
+  await using dir = await folder();
+  const twice = [episode(1, 'a', 1), episode(2, 'a', 0), episode(1, 'b', 0)];
+  await assert.rejects(
+    stepsOf(PRIME_RL, [await write(dir, 1, 'all', twice)]),
+    /field record 3: expected one trace for each id, found another trace "trace-1"/,
+  );
+  const nameless = [episode(1, 'a', 1, undefined, { group: {} })];
+  await assert.rejects(stepsOf(PRIME_RL, [await write(dir, 1, 'all', nameless)]), /a group with an id/);
+  const traces = [{ rewards: {}, nodes: [] }];
+  const unnumbered = [episode(1, 'a', 1, undefined, { id: undefined, traces })];
+  await assert.rejects(stepsOf(PRIME_RL, [await write(dir, 1, 'all', unnumbered)]), /an id of the trace/);
+});

@@ -18,7 +18,7 @@ test('CSV gives numbers and texts, an empty cell nothing', async () => {
     'none',
   ]);
   assert.deepEqual(rows, [
-    { group: 'a "b"\nc', 'reward, x': 1.5, n: 'nan', none: undefined },
+    { group: 'a "b"\nc', 'reward, x': 1.5, n: Number.NaN, none: undefined },
     { group: undefined, 'reward, x': undefined, n: 3, none: undefined },
   ]);
 });
@@ -26,7 +26,7 @@ test('CSV gives numbers and texts, an empty cell nothing', async () => {
 test('JSON lines give columns, also inside objects', async () => {
   const rows = await records('{"a": {"b": 1, "c": 2}, "d": NaN}\n{"a": 5}\n', ['a.b', 'd']);
   assert.deepEqual(rows, [
-    { 'a.b': 1, d: null },
+    { 'a.b': 1, d: Number.NaN },
     { 'a.b': undefined, d: undefined },
   ]);
 });
@@ -40,6 +40,7 @@ test('parquet gives the columns that are there', async () => {
 test('a bad line is named, and so is bad CSV', async () => {
   await assert.rejects(records('{"a": 1}\n{"a": \n', ['a']), /field line 2: expected JSON/);
   await assert.rejects(records('a,b\n1,2,3\n', ['a']), /expected CSV/);
+  await assert.rejects(records('a,b,a\n1,2,3\n', ['a']), /one column of each name, found two columns "a"/);
   await using dir = await folder();
   const path = await dir.write('x', '{"a": [1, {"b": 2, "c": 3}]}');
   const picked = withSource(path, (source) => Array.fromAsync(pickedLines(source, { a: { b: true } })));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { adapterFor } from '../../../src/format/dumps/registry.ts';
@@ -58,4 +58,11 @@ test('a file without trajectories is refused', async () => {
   await using dir = await folder();
   const file = await dir.write('a.json', '{"training_step": 1, "episode_id": "a:0", "session_id": null}');
   await assert.rejects(stepsOf(RLLM, [file]), /expected an episode of rLLM/);
+});
+
+test('an episode that a step holds twice is refused', async () => {
+  await using dir = await folder();
+  const first = await write(dir, 'a:0', 1);
+  const copy = await dir.write('train_step_1_epoch_0/copy.json', await readFile(first));
+  await assert.rejects(stepsOf(RLLM, [first, copy]), /an episode_id that no other episode of the step has/);
 });

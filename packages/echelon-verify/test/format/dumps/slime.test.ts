@@ -106,3 +106,49 @@ test('an estimator over tokens is inferred', async () => {
   assert.deepEqual([report!.configuration.origin, report!.ok, report!.consistent], ['inferred', false, true]);
   assert.match(report!.fingerprint, /^gae\(discount=1,lambda=0\.95,masked=include/);
 });
+
+/** A training dump of samples at positions, with their advantages. */
+function trainingDump(samples: readonly { position: number; index?: number; advantage: number }[]): Buffer {
+  const { dict, list, int, float } = pickled;
+  const dicts = samples.map(({ position, index, advantage }) =>
+    dict({
+      rollout_position: int(position),
+      ...(index === undefined ? {} : { sample_index: int(index) }),
+      advantages: list(float(advantage)),
+      loss_masks: list(int(1)),
+    }),
+  );
+  return torchFile(dict({ rollout_id: int(3), samples: list(...dicts) }));
+}
+
+test('two samples of one file in one place are refused, and so are two ranks that disagree', async () => {
+  await using dir = await folder();
+  const rows = [
+    { position: 0, advantage: 1 },
+    { position: 1, advantage: -1 },
+  ];
+  const twice = await dir.write('3_0.pt', trainingDump([...rows, { position: 1, advantage: 0.5 }]));
+  await assert.rejects(stepsOf(SLIME, [twice]), /rollout_position 1.*a second sample in its place/);
+  const first = await dir.write('3_0.pt', trainingDump(rows));
+  const same = await dir.write('3_1.pt', trainingDump(rows));
+  const [step] = await stepsOf(SLIME, [first, same]);
+  assert.deepEqual([...step!.advantage!], [1, -1]);
+  const other = await dir.write('3_2.pt', trainingDump([{ position: 1, advantage: 0.5 }]));
+  await assert.rejects(stepsOf(SLIME, [first, other]), /another advantage in another file/);
+});
+
+test('samples of one rollout with different advantages are not counted as one', async () => {
+  await using dir = await folder();
+  const { dict, list, int, float } = pickled;
+  const samples = [0, 1, 1, 2].map((index) =>
+    dict({ group_index: int(0), index: int(index), reward: float(index === 0 ? 1 : 0) }),
+  );
+  const rollout = await dir.write('3.pt', torchFile(dict({ rollout_id: int(3), samples: list(...samples) })));
+  const rows = [1.5, -0.5, -0.5, -0.5].map((advantage, position) => ({ position, advantage }));
+  const agreeing = await dir.write('3_0.pt', trainingDump(rows));
+  const [step] = await stepsOf(SLIME, [rollout, agreeing]);
+  assert.deepEqual([step!.reward.length, step!.rowsInDump, step!.otherReadings?.length], [3, 4, 1]);
+  const differing = await dir.write('3_0.pt', trainingDump(rows.with(2, { position: 2, advantage: 0.5 })));
+  const [other] = await stepsOf(SLIME, [rollout, differing]);
+  assert.deepEqual([other!.reward.length, other!.otherReadings], [4, undefined]);
+});

@@ -51,10 +51,55 @@ test('a reward that is no number is refused with its row, NaN is a reward', asyn
   assert.deepEqual([...(await stepsOf(TABLE, [nan]))[0]!.reward], [Number.NaN]);
 });
 
-test('an advantage in some rows only is refused', async () => {
+test('a row without an advantage is unverifiable, and the others are judged', async () => {
   await using dir = await folder();
-  const path = await dir.write('a.csv', 'group,reward,advantage\na,1,1\na,0,\n');
-  await assert.rejects(stepsOf(TABLE, [path]), /a value of advantage in each row, found 1 in 2 rows/);
+  const text = 'group,reward,advantage\na,1,0.5\na,0,\na,1,0.5\na,0,-0.5\n';
+  const path = await dir.write('a.csv', text);
+  const stated = { estimator: 'grpo', params: { normalizeByStd: false } } as const;
+  const [right] = await Array.fromAsync(verifyDump(TABLE, [path], stated));
+  assert.deepEqual([right!.exact, right!.unverifiable, right!.consistent, right!.ok], [3, 1, true, false]);
+  assert.match(right!.findings[0]!.message, /No advantage in 1 row \(row 1\)/);
+  const faulty = await dir.write('b.csv', text.replace('-0.5', '0.5'));
+  const [wrong] = await Array.fromAsync(verifyDump(TABLE, [faulty], stated));
+  assert.deepEqual([wrong!.wrong, wrong!.wrongRows, wrong!.consistent], [1, [3], false]);
+});
+
+test('an advantage of another type is refused with its row, NaN is an advantage', async () => {
+  await using dir = await folder();
+  const rows = (advantage: unknown) => jsonLines([1, 0].map((reward) => ({ group: 1, reward, advantage })));
+  const stated = { estimator: 'grpo', params: { normalizeByStd: false } } as const;
+  for (const [advantage, shown] of [
+    ['0.5', '"0.5"'],
+    [[0.5], '[0.5]'],
+  ]) {
+    const path = await dir.write('a.jsonl', rows(advantage));
+    await assert.rejects(stepsOf(TABLE, [path]), (error: Error) =>
+      error.message.includes(`row 0, advantage: expected a number, found ${shown}`),
+    );
+  }
+  const path = await dir.write('nan.jsonl', rows(Number.NaN));
+  const [report] = await Array.fromAsync(verifyDump(TABLE, [path], stated));
+  assert.deepEqual([report!.wrong, report!.unverifiable], [2, 0]);
+});
+
+test('NaN is evidence for no formula, and an error where every reward is finite', async () => {
+  await using dir = await folder();
+  const rows = [1, 0, 0, 1].map((reward) => ({ group: 1, reward, advantage: Number.NaN }));
+  const [report] = await Array.fromAsync(verifyDump(TABLE, [await dir.write('a.jsonl', jsonLines(rows))]));
+  assert.deepEqual([report!.configuration.origin, report!.consistent], ['unknown', false]);
+  assert.equal(report!.findings[0]!.code, 'advantage-non-finite');
+});
+
+test('a row without a reward leaves its step unverified, unless the estimator says what it counts as', async () => {
+  await using dir = await folder();
+  const path = await dir.write('a.csv', 'group,reward,advantage\na,1,0.5\na,,0\na,0,-0.5\n');
+  const verified = async (missing: 'propagate' | 'exclude') => {
+    const params = { normalizeByStd: false, missing };
+    const [report] = await Array.fromAsync(verifyDump(TABLE, [path], { estimator: 'grpo', params }));
+    return [report!.exact, report!.unverifiable, report!.consistent, report!.findings[0]?.code];
+  };
+  assert.deepEqual(await verified('propagate'), [0, 3, true, 'rewards-missing']);
+  assert.deepEqual(await verified('exclude'), [3, 0, false, 'rows-unscorable']);
 });
 
 test('the tables of tinker-cookbook and AReaL (synthetic) are recognised and read', async () => {
@@ -103,4 +148,20 @@ test('what verl 0.9.1 computes is right by the stated estimator, and inferred to
     assert.match(inferred!.configuration.fingerprint!, expected);
     assert.deepEqual([inferred!.ok, inferred!.consistent], [false, true]);
   }
+});
+
+test('a trajectory that a table of one row for each holds twice is an error', async () => {
+  await using dir = await folder();
+  const rows = [0, 1, 1].map((traj_idx) => ({
+    iteration: 1,
+    group_idx: 0,
+    traj_idx,
+    total_reward: traj_idx,
+  }));
+  const path = await dir.write('train_rollout_summaries.jsonl', jsonLines(rows));
+  const [step] = await stepsOf(KNOWN_TABLES[0]!, [path]);
+  assert.deepEqual(
+    step!.findings.map(({ code, rows: own }) => [code, own]),
+    [['row-duplicated', [2]]],
+  );
 });

@@ -81,3 +81,16 @@ async function reportBeside(algorithm: string) {
   const [report] = await Array.fromAsync(verifyDump(VERL, [await dir.write('7.jsonl', jsonLines(rows))]));
   return report!;
 }
+
+test('a uid that occurs twice in a step is an error', async () => {
+  await using dir = await folder();
+  const path = await dir.write(
+    '7.jsonl',
+    jsonLines(['a_0_0', 'a_1_0', 'a_0_0'].map((uid, i) => row(uid, i))),
+  );
+  const [step] = await stepsOf(VERL, [path]);
+  assert.deepEqual(
+    step!.findings.map(({ code, severity }) => [code, severity]),
+    [['row-duplicated', 'error']],
+  );
+});

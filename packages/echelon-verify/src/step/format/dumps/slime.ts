@@ -72,8 +72,11 @@ async function readDump(
     throw new BatchFormatError({ code: 'invalid', file, expected, found: 'another object' });
   try {
     const rows: Row[] = [];
+    const taken = new Set<number>();
     for (const sample of samples) {
       const [position = rows.length] = await numbersOf(torch, sample.get('rollout_position'));
+      if (taken.size === taken.add(position).size)
+        throw new TensorError(`two samples with rollout_position ${position}`);
       rows.push({ position, row: await rowOf(torch, sample) });
     }
     const whole = {
