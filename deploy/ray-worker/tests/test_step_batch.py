@@ -63,3 +63,12 @@ def test_a_step_with_a_wrong_column_is_refused(tokens):
 def test_bytes_of_another_format_are_refused():
     with pytest.raises(ValueError, match="echelon-batch/3"):
         read_step_batch(b"\x0a\x0fechelon-batch/2")
+
+
+def test_flags_of_arrays_are_the_same_bytes_as_flags_of_lists():
+    numpy = pytest.importorskip("numpy")
+    mask = [1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1]
+    tokens = {"offset": [0, len(mask)], "logProb": [-1.0] * len(mask)}
+    written = [build_step_batch({**step(), "rows": 1, "tokens": {**tokens, "mask": column}}) for column in (mask, numpy.array(mask))]
+    assert written[0] == written[1]
+    assert list(read_step_batch(written[1])["tokens"]["mask"]) == mask

@@ -39,3 +39,9 @@ test('a full disk under standard output leads to a message and a status, a close
   const pipe = shell('"$0" "$1" completion bash | head -1; exit $PIPESTATUS');
   assert.deepEqual([pipe.status, pipe.stderr], [0, '']);
 });
+
+test('a command that fails ends with the status of its error: wrong usage 2, no server 3', () => {
+  const statusOf = (...argv: string[]) => spawnSync(process.execPath, [MAIN, ...argv]).status;
+  assert.equal(statusOf('no-such-command'), 2);
+  assert.equal(statusOf('ls', '--url', 'http://127.0.0.1:9', '--token', 'a-token-0123456789'), 3);
+});

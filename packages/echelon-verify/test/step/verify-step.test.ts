@@ -69,6 +69,17 @@ test('a denominator of one micro-batch in place of all is wrong exactly', () => 
   assert.equal(stageOf(report, 'denominator').wrong, 2);
 });
 
+test('a denominator that misses one token is wrong', () => {
+  const report = reportOf(({ step }) => {
+    const [first, second] = step.microBatches as object[];
+    step.microBatches = [
+      { ...first, reportedDenominator: 5 },
+      { ...second, reportedDenominator: 4 },
+    ];
+  });
+  assert.equal(stageOf(report, 'denominator').wrong, 1);
+});
+
 test('a gradient outside the mask is wrong in the stage of the mask', () => {
   const report = reportOf(({ tokens, step }) => {
     tokens.mask = [1, 1, 1, 1, 0];
