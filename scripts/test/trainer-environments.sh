@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
 # Makes the Python environment of a trainer in .cache/trainers/NAME-DIGEST, if it is not there, and prints its Python:
+#   scripts/test/trainer-environments.sh all
 #   scripts/test/trainer-environments.sh [--made] torch|trl|verl|swift|verl-agent
 # --made: makes none, and fails if there is none. The packages of .venv and torch are shared, so that torch is downloaded
 # once. Only pip sees packages of another environment, so uv is not used. Test files name their trainer in their first
 # comment (`# needs: trl`).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+if [ "${1:-}" = all ]; then
+  for trainer in trl verl swift verl-agent; do scripts/test/trainer-environments.sh "$trainer"; done
+  exit
+fi
 made_only=
 [ "${1:-}" != --made ] || { made_only=yes && shift; }
 name=${1:?torch, trl, verl, swift or verl-agent}

@@ -251,7 +251,7 @@ test('a backup that is killed at any moment is none, and the next one is whole',
     [/^PUT .*\/backups\//, 1],
   ] as const) {
     await killedAt(t, bucket, { argv: ['create', place], given, request, count });
-    assert.deepEqual(await backupsOf(place, settings), [], `${request}`);
+    assert.deepEqual((await backupsOf(place, settings)).backups, [], `${request}`);
   }
   await makeProjects(source.store, 'team');
   await makeKey(source.store, { project: 'team' });
