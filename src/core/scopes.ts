@@ -15,6 +15,13 @@ export interface Caller {
   /** The only project that it sees; null: all of them. */
   project: string | null;
   scopes: readonly Scope[];
+  /** The same for all sign-ins of a person; absent for keys and tokens. */
+  person?: string;
+}
+
+/** Whose limits count: all sign-ins of a person are one. */
+export function holderOf({ id, person }: Pick<Caller, 'id' | 'person'>): string {
+  return person ?? id;
 }
 
 /** The caller of a public route. It sees no project and has no scope. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Caller, SCOPES } from '../../core/scopes.ts';
 import { isLive } from '../../schemas/key.ts';
-import type { StoredKey } from '../../store/access/api-keys.ts';
+import { isSignIn, type StoredKey } from '../../store/access/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import type { SignIn } from './sessions.ts';
 
@@ -80,8 +80,14 @@ export function createCallers(input: {
 
   function found(key: StoredKey, digest: string): Known {
     copy.noteUse(key.id, clock.now());
-    const { id, name, project, scopes } = key;
-    return { caller: { id, name, project, scopes }, credential: `${id}~${digest.slice(0, SHORT)}` };
+    const { id, name, project, scopes, createdBy } = key;
+    const person = isSignIn(key)
+      ? { person: `person-${sha256(createdBy).toString('hex').slice(0, 16)}` }
+      : {};
+    return {
+      caller: { id, name, project, scopes, ...person },
+      credential: `${id}~${digest.slice(0, SHORT)}`,
+    };
   }
 
   const watches = createWatches(({ credential, signIn }, { keys, signedOut }) => {

@@ -71,7 +71,9 @@ export function createSessions(secret: string) {
     },
     /** The value of `seal` for the same purpose; undefined if it is not genuine or has expired. */
     unseal<T>(purpose: string, sealed: string, now: number): T | undefined {
-      const [value = '', expiresAt = '', signature = ''] = sealed.split('.');
+      const [value = '', expiresAt = '', signature = '', ...more] = sealed.split('.');
+      // Exactly what was signed: a use is claimed by the whole text, and another text would be another use.
+      if (more.length > 0) return undefined;
       const genuine = timingSafeEqual(
         sha256(signature),
         sha256(signatureOf(purpose, `${value}.${expiresAt}`)),

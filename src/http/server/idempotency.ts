@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError, type ErrorCode } from '../../core/errors.ts';
+import { holderOf } from '../../core/scopes.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import type { AnswerClaim, Idempotency, KeptAnswer } from '../../store/access/answers.ts';
 import type { App, RouteDeps } from './deps.ts';
@@ -85,7 +86,7 @@ export function addIdempotency(app: App, { store, log }: RouteDeps): void {
     request.answerClaim = null;
     const answer = answerToKeep(request, reply, payload);
     const ended = answer
-      ? store.answers.keep({ ...claim, caller: request.caller.id, answer, keepMs: KEPT_MS })
+      ? store.answers.keep({ ...claim, caller: holderOf(request.caller), answer, keepMs: KEPT_MS })
       : store.answers.drop(claim);
     // What was done is done: a repetition is then told to come back until the claim has run out.
     await ended.catch((err: unknown) => log.warn({ err }, 'an answer could not be kept for its repetition'));

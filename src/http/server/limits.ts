@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
+import { holderOf } from '../../core/scopes.ts';
 import type { FailureCounter } from '../access/auth.ts';
 import { keyIdOf } from '../access/callers.ts';
 import type { App, Limits } from './deps.ts';
@@ -14,7 +15,7 @@ export async function addLimits(app: App, limits: Limits): Promise<FailureCounte
   await app.register(rateLimit, {
     max: limits.requests,
     timeWindow: limits.requestWindowMs,
-    keyGenerator: (request: FastifyRequest) => request.caller.id || request.ip,
+    keyGenerator: (request: FastifyRequest) => holderOf(request.caller) || request.ip,
     errorResponseBuilder: (_request, { ttl }) =>
       tooMany(`No more than ${limits.requests} requests in ${limits.requestWindowMs / 1000} s`, ttl),
   });

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
+import { holderOf } from '../../core/scopes.ts';
 import { createSlots } from './slots.ts';
 
 /** For whom work is done, and the signal that aborts it once the client is gone. */
@@ -32,16 +33,17 @@ export function createOnDemand(limit: number, deadlineMs: number): OnDemand {
     `${2 * share} computations of this project are running or queued.`,
   );
   let inHand = 0;
-  return async ({ caller: { id, project } }, reply, work) => {
+  return async ({ caller }, reply, work) => {
     if (inHand >= limit) {
       throw new EchelonError(
         'verifier-busy',
         `${limit} computations are running or queued, which is the limit. Retry later.`,
       );
     }
-    const party = { project: project ?? '', caller: id };
+    const { project } = caller;
+    const party = { project: project ?? '', caller: holderOf(caller) };
     using leaves = new DisposableStack();
-    leaves.defer(ofCaller.take(id));
+    leaves.defer(ofCaller.take(party.caller));
     if (project !== null) leaves.defer(ofProject.take(project));
     inHand += 1;
     const left = new AbortController();

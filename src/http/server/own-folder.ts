@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -10,9 +11,10 @@ import { join } from 'node:path';
  * this directory and their host name have the same numbers.
  */
 
-const OF_MACHINE = `echelon-files-${hostname()
-  .replaceAll(/[^\w.-]/g, '')
-  .slice(0, 40)}-`;
+const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
+const OF_MACHINE = `echelon-files-${HOST}-`;
+/** The path of a socket has at most 107 bytes. */
+const PLACE = Buffer.byteLength(tmpdir()) <= 60 ? tmpdir() : '/tmp';
 const SOCKET = 's';
 /** A folder has this ending until its process listens. */
 const BEGUN = '.new';
@@ -28,7 +30,7 @@ export function ownFolder(): Promise<string> {
 }
 
 async function makeFolder(): Promise<string> {
-  const begun = `${await mkdtemp(join(tmpdir(), OF_MACHINE))}${BEGUN}`;
+  const begun = `${await mkdtemp(join(PLACE, OF_MACHINE))}${BEGUN}`;
   const folder = begun.slice(0, -BEGUN.length);
   await rename(folder, begun);
   const server = createServer((socket) => socket.destroy()).unref();
@@ -43,8 +45,8 @@ async function makeFolder(): Promise<string> {
 /** Deletes the folders that processes of this user and machine left when they were killed. */
 export async function removeLeftFolders(): Promise<void> {
   const own = await ownFolder();
-  for (const name of await readdir(tmpdir())) {
-    const folder = join(tmpdir(), name);
+  for (const name of await readdir(PLACE)) {
+    const folder = join(PLACE, name);
     if (!name.startsWith(OF_MACHINE) || folder === own) continue;
     const found = await lstat(folder).catch(() => undefined);
     if (!found?.isDirectory() || found.uid !== process.getuid?.()) continue;

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { holderOf } from '../../core/scopes.ts';
 import type { App, RouteDeps } from './deps.ts';
 import { createSlots } from './slots.ts';
 import { sendEvents } from './sse.ts';
@@ -47,7 +48,7 @@ export function createStreams(app: App, { limits, log, callers }: RouteDeps): St
   app.addHook('preClose', async () => closing.abort());
 
   function take(request: FastifyRequest): Place {
-    const giveBack = slots.take(request.caller.id);
+    const giveBack = slots.take(holderOf(request.caller));
     const watch = callers.watch(request);
     return {
       refused: watch.signal,

@@ -14,6 +14,14 @@ export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {
 const LISTED_MS = 90 * 24 * 3600 * 1000;
 const LISTED_SIGN_IN_MS = 24 * 3600 * 1000;
 
+/** Live sign-ins of a person; a further one ends the oldest. */
+export const MAX_SIGN_INS = 20;
+
+/** Whether a sign-in made the key, not a person with the scope `admin`. */
+export function isSignIn({ createdBy }: Pick<StoredKey, 'createdBy'>): boolean {
+  return createdBy.startsWith('oidc:');
+}
+
 /** API keys: a hash of keys (JSON) by id. The times of last use are in a second hash, because they change often. */
 export function createApiKeys(context: StoreContext) {
   const { redis, keys, run } = context;
@@ -39,9 +47,12 @@ export function createApiKeys(context: StoreContext) {
         }))
         .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
     },
-    /** Also deletes keys that ended more than 90 days before. False if its project does not exist. */
+    /**
+     * Also deletes keys that ended more than 90 days before, and the oldest sign-ins of a person with too many. False if its
+     * project does not exist.
+     */
     async createKey(key: StoredKey): Promise<boolean> {
-      await deleteEnded(context, swap, key.createdAt);
+      await deleteEnded(context, swap, key);
       // The id is random: if it exists, this call is a repetition.
       const project = key.project === DEFAULT_PROJECT ? '' : (key.project ?? '');
       const text = JSON.stringify(key);
@@ -78,14 +89,23 @@ export function createApiKeys(context: StoreContext) {
 async function deleteEnded(
   { redis, keys }: StoreContext,
   swap: (id: string, from: string, to: string) => Promise<boolean>,
-  now: number,
+  made: StoredKey,
 ): Promise<void> {
   const hash = `${keys.root}:api-keys`;
-  for (const [id, text] of Object.entries(await guarded(redis.hgetall(hash)))) {
-    const key = inKnownLayout('key', JSON.parse(text) as StoredKey);
-    const ended = key.revokedAt ?? key.expiresAt;
-    const listedMs = key.createdBy.startsWith('oidc:') ? LISTED_SIGN_IN_MS : LISTED_MS;
-    if (ended === null || ended > now - listedMs) continue;
+  const all = Object.entries(await guarded(redis.hgetall(hash))).map(([id, text]) => ({
+    id,
+    text,
+    key: inKnownLayout('key', JSON.parse(text) as StoredKey),
+  }));
+  const signIns = isSignIn(made) ? all.filter(({ key }) => key.createdBy === made.createdBy) : [];
+  const surplus = signIns
+    .sort((a, b) => b.key.createdAt - a.key.createdAt)
+    .slice(MAX_SIGN_INS - 1)
+    .filter(({ id }) => id !== made.id);
+  const ended = all.filter(({ key }) => {
+    const at = key.revokedAt ?? key.expiresAt;
+    return at !== null && at <= made.createdAt - (isSignIn(key) ? LISTED_SIGN_IN_MS : LISTED_MS);
+  });
+  for (const { id, text } of new Set([...surplus, ...ended]))
     if (await swap(id, text, '')) await guarded(redis.hdel(`${hash}:used`, id));
-  }
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { EchelonError } from '../../../core/errors.ts';
 import type { Caller } from '../../../core/scopes.ts';
+import { holderOf } from '../../../core/scopes.ts';
 import type { ResolvedSpec } from '../../../engines/registry.ts';
 import { compareRuns } from '../../../plan/comparison/compare-runs.ts';
 import {
@@ -110,7 +111,7 @@ async function judgePlan(
   const problems = planProblems(body);
   if (problems.length > 0) throw invalidSweep(problems);
   const sweep = sweepOfPlan(body);
-  const release = checks.take(caller.id);
+  const release = checks.take(holderOf(caller));
   const judged = await judge(deps, { caller, body: sweep, reply }).finally(release);
   requireNoEarlyStop(judged.first[0]!.resolved.spec);
   // The first children are the methods with the first seed.

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
+import { holderOf } from '../../../core/scopes.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { count, text } from '../../../schemas/optional-fields.ts';
 import type { LogCount } from '../../../schemas/streams.ts';
@@ -80,7 +81,7 @@ function addLines(app: App, { store }: RouteDeps, searches: Slots): void {
       if ([tail, since, place].filter((value) => value !== undefined).length > 1) throw oneOfThree();
       const after = streamPlace({ value: place, field: 'after', experiment });
       const { id } = experiment;
-      const release = Object.keys(filter).length === 0 ? () => {} : searches.take(request.caller.id);
+      const release = Object.keys(filter).length === 0 ? () => {} : searches.take(holderOf(request.caller));
       const page = await (tail === undefined
         ? readLines(store, { id, filter, ...(after && { after }), ...(since && { since }) })
         : readLastLines(store, { id, tail, filter })
@@ -109,7 +110,7 @@ function addCount(app: App, { store }: RouteDeps, searches: Slots): void {
       const experiment = await experimentOf(store, request, request.params.id);
       const { after: value, ...filter } = request.query;
       const after = streamPlace({ value, field: 'after', experiment });
-      const release = searches.take(request.caller.id);
+      const release = searches.take(holderOf(request.caller));
       return await countLines(store, { id: experiment.id, after, filter }).finally(release);
     },
   });
@@ -193,7 +194,7 @@ function downloadSlots(): Slots {
 
 /** A place among the open streams, which also ends at a sign-out, and one among the downloads. */
 function takePlaces(streams: Streams, downloads: Slots, request: FastifyRequest): Place {
-  const leave = downloads.take(request.caller.id);
+  const leave = downloads.take(holderOf(request.caller));
   try {
     const { refused, release } = streams.take(request);
     return {

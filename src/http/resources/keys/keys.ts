@@ -10,7 +10,7 @@ import {
   KEY_VERSION,
 } from '../../../schemas/key.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
-import type { StoredKey } from '../../../store/access/api-keys.ts';
+import { isSignIn, type StoredKey } from '../../../store/access/api-keys.ts';
 import { requireScope } from '../../access/auth.ts';
 import { projectProblem } from '../../access/caller-projects.ts';
 import { newKeyId, newKeyToken } from '../../access/callers.ts';
@@ -132,7 +132,8 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
         }
       }
       const now = clock.now();
-      const live = (await store.access.keys()).filter((key) => isLive(key, now));
+      // Sign-ins have a limit of their own: those of others keep no administrator from making a key.
+      const live = (await store.access.keys()).filter((key) => isLive(key, now) && !isSignIn(key));
       if (live.length >= MAX_KEYS) {
         throw new EchelonError('limit-reached', `There are ${MAX_KEYS} valid keys; revoke some first.`);
       }

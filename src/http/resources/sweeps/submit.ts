@@ -4,6 +4,7 @@ import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import { newSweepId } from '../../../core/ids.ts';
 import type { PriorityClass } from '../../../core/priority-class.ts';
 import type { Caller } from '../../../core/scopes.ts';
+import { holderOf } from '../../../core/scopes.ts';
 import { checkpointOf } from '../../../engines/named-training.ts';
 import { engineOf, fingerprintOf } from '../../../engines/registry.ts';
 import { resolveSpec } from '../../../plan/resolve-spec.ts';
@@ -73,7 +74,7 @@ function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
     problems: [...NEW_WORK_REFUSALS],
     handler: async (request, reply) => {
       const { body, caller } = request;
-      const release = checks.take(caller.id);
+      const release = checks.take(holderOf(caller));
       const judged = await judge(deps, { caller, body, reply }).finally(release);
       return accept(deps, { request, reply, body, judged });
     },
@@ -131,7 +132,7 @@ function addPreview(app: App, deps: RouteDeps, checks: Slots): void {
     problems: ['invalid-spec'],
     handler: async (request, reply): Promise<SweepPreview> => {
       const { body, caller } = request;
-      const release = checks.take(caller.id);
+      const release = checks.take(holderOf(caller));
       const { draft, first, warnings } = await judge(deps, { caller, body, reply }).finally(release);
       return { ...preview(draft, first), warnings };
     },

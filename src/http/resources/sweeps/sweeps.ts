@@ -197,7 +197,7 @@ function addCancel(app: App, deps: RouteDeps): void {
 }
 
 /** Problems that a refused rerun names: equal children have equal ones. */
-const MAX_PROBLEMS = 20;
+const NAMED_PROBLEMS = 20;
 
 /**
  * Throws EchelonError `forbidden` if the caller may not submit the spec of a failed child: a rerun needs the same scope. Throws
@@ -217,7 +217,7 @@ async function requirePermissions(
     const permissions = await intake.permissions(cluster, true);
     const there = specs.filter((spec) => (spec.cluster ?? null) === cluster);
     const problems = there.flatMap((spec) => clusterProblems(spec, permissions));
-    if (problems.length > 0) throw invalidSpec(problems.slice(0, MAX_PROBLEMS));
+    if (problems.length > 0) throw invalidSpec(problems.slice(0, NAMED_PROBLEMS));
     if (there.some((spec) => permissionProblems(spec, permissions).length > 0))
       requireScope(caller, 'custom-code');
   }

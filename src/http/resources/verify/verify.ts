@@ -11,6 +11,7 @@ import { ALL_ADAPTERS } from 'echelon-verify/step/format/dumps/registry';
 import type { StatedDump } from 'echelon-verify/verify-dump';
 import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
+import { holderOf } from '../../../core/scopes.ts';
 import { NamedObject, StrictObject } from '../../../schemas/objects.ts';
 import { count } from '../../../schemas/optional-fields.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
@@ -85,7 +86,7 @@ export function addVerify(app: App, { verifier, onDemand, limits }: RouteDeps): 
     handler: async (request, reply) => {
       const { name, from } = request.query;
       const stated = statedIn(request.query);
-      const leave = slots.take(request.caller.id);
+      const leave = slots.take(holderOf(request.caller));
       try {
         return await onDemand(request, reply, async (asked) => {
           const body = request.body as unknown as Readable;
