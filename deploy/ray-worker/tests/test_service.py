@@ -1,4 +1,4 @@
-"""The server's edges: token, health, unknown attempts, damage, pings, TLS."""
+"""The server's edges: token, health, unknown attempts, damage, pings."""
 
 from pathlib import Path
 
