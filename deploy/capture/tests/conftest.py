@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
+
+# Before numpy and torch: their threads wait for each other with all their time, which other tests need.
+os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+import json
 import subprocess
 import sys
 from pathlib import Path

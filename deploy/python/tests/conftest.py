@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy
+
 import math
 import random
 import sys

@@ -5,9 +5,13 @@ its own: `@pytest.mark.own_server`."""
 
 from __future__ import annotations
 
+import os
+
+# Before numpy: its threads wait for each other with all their time, which other tests need.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 import itertools
 import json
-import os
 import signal
 import socket
 import subprocess

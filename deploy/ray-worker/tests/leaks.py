@@ -1,4 +1,4 @@
-"""Fails a test that leaves something behind: a process, a listening socket, a thread, a temporary folder, a connection to Ray.
+"""Fails a test that leaves a process, a listening socket, a thread, a temporary folder or a connection to Ray.
 
 What a fixture of a wider scope makes is checked at the end of its scope, in the last test there. The conftest of each folder of
 tests loads this plugin."""
@@ -102,10 +102,10 @@ class Guard:
 
 
 class Leak(Exception):
-    """A test, or a fixture of the scope that ended with it, left something behind."""
+    """A test, or a fixture of the scope that ended with it, left something."""
 
     def __init__(self, test: str, left: list[str]) -> None:
-        super().__init__(f"{test} left behind: {'; '.join(left)}")
+        super().__init__(f"{test} left {'; '.join(left)}")
 
 
 def _ended_scopes(item: pytest.Item, nextitem: pytest.Item | None) -> set[str]:

@@ -6,14 +6,10 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Iterator
 
-import pytest
 from conftest import PACKAGE_ROOT, until
 from ray_nodes import OneNode
 from spec_support import arguments_in, content_of
-
-SUCCESS = re.compile(r"^step:(\d+) - .*val/success_rate:([\d.]+)", re.MULTILINE)
 
 
 def engine(address: str, directory: Path, *changes: str) -> subprocess.Popen:
@@ -23,15 +19,6 @@ def engine(address: str, directory: Path, *changes: str) -> subprocess.Popen:
         cwd=PACKAGE_ROOT, env={**os.environ, "RAY_ADDRESS": address}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-
-
-@pytest.fixture(scope="module", autouse=True)
-def learning(one_node: OneNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen]:
-    """A training in the default setting, on a seed that no setting was chosen with. It runs beside the other test."""
-    process = engine(one_node.address, tmp_path_factory.mktemp("learning"), "training.seed=11", "environment.seed=11")
-    yield process
-    process.kill()
-    process.wait()
 
 
 def test_a_stopped_run_resumes_from_its_checkpoint(one_node: OneNode, tmp_path: Path) -> None:
@@ -46,11 +33,3 @@ def test_a_stopped_run_resumes_from_its_checkpoint(one_node: OneNode, tmp_path: 
     second, err = engine(one_node.address, tmp_path, *given, f"training.steps={reached + 2}").communicate(timeout=120)
     steps = [int(step) for step in re.findall(r"^step:(\d+) - ", second, re.MULTILINE)]
     assert steps == [reached + 1, reached + 2], err[-2000:]
-
-
-def test_hgpo_learns_in_the_default_setting(learning: subprocess.Popen) -> None:
-    """From under 40 % to over 80 % of held-out games."""
-    out, err = learning.communicate(timeout=300)
-    success = {int(match[1]): float(match[2]) for match in SUCCESS.finditer(out)}
-    assert sorted(success) == [0, 150], err[-2000:]
-    assert success[0] < 0.4 and success[150] > 0.8

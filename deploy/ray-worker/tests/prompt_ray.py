@@ -36,16 +36,13 @@ def test_a_prompted_agent_plays_the_validation_environments_of_a_checkout(one_no
         arguments = [*arguments_in(tmp_path, content, tmp_path, tmp_path), "--", *overrides]
         command = [sys.executable, "-m", "echelon_rayworker.engines.prompt", *arguments]
         variables = {"RAY_ADDRESS": one_node.address, "A_KEY": "secret-value", "ECHELON_HIDDEN_VARIABLES": "A_KEY"}
-        outputs = []
-        for _ in range(2):
-            done = subprocess.run(
-                command, cwd=PACKAGE_ROOT,
-                env={**os.environ, **variables}, capture_output=True, text=True, timeout=200,
-            )  # fmt: skip
-            assert done.returncode == 0, done.stderr[-4000:]
-            outputs.append(dict(re.findall(r"(\S+):(\S+)", done.stdout.strip().splitlines()[-1])))
-        assert server.counts()["paid"] == int(outputs[0]["calls/responses"]) == int(outputs[1]["calls/replayed"])
-        assert server.counts()["repeated"] == 0
-    assert float(outputs[0]["val/success_rate"]) == sum(rates) / 2
-    for name in ("val/success_rate", "val/trial_1/success_rate", "val/find_the_key_success_rate", "val/text/test_score"):
-        assert outputs[1][name] == outputs[0][name]
+        done = subprocess.run(
+            command, cwd=PACKAGE_ROOT, env={**os.environ, **variables}, capture_output=True, text=True, timeout=200,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-4000:]
+        output = dict(re.findall(r"(\S+):(\S+)", done.stdout.strip().splitlines()[-1]))
+        counts = server.counts()
+    # That a second run pays nothing: test_prompt_play.py.
+    assert counts["paid"] == int(output["calls/responses"]) and counts["repeated"] == 0
+    assert float(output["val/success_rate"]) == sum(rates) / 2
+    assert {"val/trial_1/success_rate", "val/find_the_key_success_rate", "val/text/test_score"} <= output.keys()

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import socket
-from typing import Any
+from typing import Any, Iterator
+
+import pytest
 
 from echelon_rayworker import gang
 
 HOST = "127.0.0.1"
 
 
+@pytest.fixture
+def closing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Ends what members listen at, which otherwise ends with their process."""
+    create, made = socket.create_server, []
+    monkeypatch.setattr(socket, "create_server", lambda *given, **more: made.append(create(*given, **more)) or made[-1])
+    yield
+    for listener in made:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+
+
 def member(token: str = "a-token") -> Any:
     return gang.member_class()(token)
 
 
-def test_members_reach_each_other() -> None:
+def test_members_reach_each_other(closing: None) -> None:
     one, two = member(), member()
     ports = {HOST: one.listen(), "127.0.0.2": two.listen()}
     assert one.connect(gang.places_for(ports)[HOST]) == {} == two.connect(gang.places_for(ports)["127.0.0.2"])
 
 
-def test_a_port_that_refuses_and_one_of_another_program_are_not_reached() -> None:
+def test_a_port_that_refuses_and_one_of_another_program_are_not_reached(closing: None) -> None:
     stranger = member("b-token")
     with socket.socket() as silent:
         silent.bind((HOST, 0))

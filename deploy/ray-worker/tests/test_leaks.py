@@ -90,7 +90,7 @@ def test_a_test_that_leaves_something_fails_by_name(tmp_path: Path) -> None:
         [*command, str(tmp_path)], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     said, _ = process.communicate(timeout=120)
-    found = dict(re.findall(r"^E +leaks\.Leak: test_planted\.py::test_(\w+) left behind: (.*)$", said, re.MULTILINE))
+    found = dict(re.findall(r"^E +leaks\.Leak: test_planted\.py::test_(\w+) left (.*)$", said, re.MULTILINE))
     os.killpg(process.pid, signal.SIGKILL)
     for pid in map(int, re.findall(r"process (\d+) \(sleep", "\n".join(found.values()))):
         with suppress(ProcessLookupError):

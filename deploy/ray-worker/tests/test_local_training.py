@@ -93,9 +93,9 @@ def test_a_finished_run_takes_no_further_step(tmp_path):
 
 
 def test_the_seed_decides_the_curve():
-    one, _ = train("training.steps=2")
-    same, _ = train("training.steps=2")
-    other, _ = train("training.steps=2", "training.seed=9")
+    one, _ = train("training.steps=1")
+    same, _ = train("training.steps=1")
+    other, _ = train("training.steps=1", "training.seed=9")
     assert one.curve() == same.curve() != other.curve()
 
 
@@ -164,18 +164,18 @@ def test_stages_and_checkpoints(tmp_path):
 
 
 def test_old_checkpoints_go_and_no_temporary_file_stays(tmp_path):
-    train("training.steps=6", "training.save_every=1", f"experiment_dir={tmp_path}")
-    assert sorted(os.listdir(tmp_path / "checkpoints")) == [f"step-{step:06}.npz" for step in (4, 5, 6)]
+    train("training.steps=4", "training.save_every=1", f"experiment_dir={tmp_path}")
+    assert sorted(os.listdir(tmp_path / "checkpoints")) == [f"step-{step:06}.npz" for step in (2, 3, 4)]
     assert checkpoints.KEPT == 3
 
 
 def test_a_damaged_checkpoint_is_skipped(tmp_path, capsys):
-    whole, _ = train("training.steps=4", "training.save_every=2", f"experiment_dir={tmp_path}")
-    last = tmp_path / "checkpoints" / "step-000004.npz"
+    whole, _ = train("training.steps=2", "training.save_every=1", f"experiment_dir={tmp_path}")
+    last = tmp_path / "checkpoints" / "step-000002.npz"
     last.write_bytes(last.read_bytes()[:5000])
-    rest, _ = train("training.steps=4", "training.save_every=2", f"experiment_dir={tmp_path}")
-    assert "step-000004.npz" in capsys.readouterr().err
-    assert sorted(rest.values) == [3, 4] and rest.curve()[4] == whole.curve()[4]
+    rest, _ = train("training.steps=2", "training.save_every=1", f"experiment_dir={tmp_path}")
+    assert "step-000002.npz" in capsys.readouterr().err
+    assert sorted(rest.values) == [2] and rest.curve()[2] == whole.curve()[2]
 
 
 def test_checkpoints_of_other_settings_are_refused(tmp_path):

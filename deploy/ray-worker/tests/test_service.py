@@ -1,6 +1,5 @@
-"""The server's edges: token, health, unknown attempts, damage, pings, TLS."""
+"""The server's edges: token, health, unknown attempts, damage, pings."""
 
-import subprocess
 from pathlib import Path
 
 import grpc
@@ -147,17 +146,3 @@ def test_an_idle_stream_survives_frequent_pings(server: Server) -> None:
             next(call)
         # The deadline of the call ended it, not the server.
         assert caught.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
-
-
-def test_tls_with_a_bearer_token(tmp_path: Path) -> None:
-    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "1",
-         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-        check=True, capture_output=True,
-    )
-    server = Server(tmp_path / "state", "--tls-cert", str(cert), "--tls-key", str(key))
-    client = Client(server.endpoint["address"], server.token, grpc.ssl_channel_credentials(cert.read_bytes()))
-    assert client.describe().version == __version__
-    client.close()
-    server.stop()
