@@ -17,7 +17,7 @@ const sources = new Map<string, Map<string, { text: string; times: number }>>();
 export function keepLine(source: string, line: string): void {
   if (process.env.ECHELON_TEST_LOG) console.error(`${source} | ${line}`);
   const lines = sources.get(source) ?? new Map();
-  if (sources.size === 0) process.once('exit', printIfFailed);
+  if (sources.size === 0) process.once('exit', atExit);
   sources.set(source, lines);
   const said = line.replaceAll(DIFFERENT, '#');
   const times = (lines.get(said)?.times ?? 0) + 1;
@@ -38,8 +38,16 @@ export function keepLines(source: string, stream: NodeJS.ReadableStream): void {
 }
 
 /** Campaigns have statuses of their own for what is no failure. */
-function printIfFailed(code: number): void {
-  if (code !== 1) return;
+const atExit = (code: number): void => endKeptLines(code === 1);
+
+/** Prints the lines if a test has failed, and forgets them. A process that runs several files calls it after each of them. */
+export function endKeptLines(hasFailed: boolean): void {
+  process.off('exit', atExit);
+  if (hasFailed) print();
+  sources.clear();
+}
+
+function print(): void {
   for (const [source, lines] of sources) {
     console.error(`--- ${source} logged last:`);
     for (const { text, times } of lines.values())
