@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { beforeEach, suite } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { printKept } from '../../test/support/kept-log.ts';
+import { endKeptLines } from '../../test/support/kept-log.ts';
 
 /** What the runner asks of a lane. */
 export interface Order {
@@ -60,7 +60,7 @@ async function carryOut({ files, env }: Order): Promise<Done> {
       beforeEach((context) => void tests.push({ name: context.name, at: Date.now() }));
       await import(resolve(file));
     });
-  printKept();
+  endKeptLines(true); // shown only if the item has failed
   const left = [...changedSince(before), ...(await openedSince(before.resources))];
   return { type: 'done', left, tests };
 }

@@ -9,7 +9,6 @@ const DIFFERENT = /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]{2,4}-[0-9a-z]{20}|\d+)\b
 
 /** Of each source its lines by what they say, the one that was said last at the end. */
 const sources = new Map<string, Map<string, { text: string; times: number }>>();
-let printsAtExit = false;
 
 /**
  * Keeps the last lines that `source` logged, of those that differ only in numbers and ids the last one; they are printed where
@@ -18,8 +17,7 @@ let printsAtExit = false;
 export function keepLine(source: string, line: string): void {
   if (process.env.ECHELON_TEST_LOG) console.error(`${source} | ${line}`);
   const lines = sources.get(source) ?? new Map();
-  if (!printsAtExit) process.once('exit', printIfFailed);
-  printsAtExit = true;
+  if (sources.size === 0) process.once('exit', atExit);
   sources.set(source, lines);
   const said = line.replaceAll(DIFFERENT, '#');
   const times = (lines.get(said)?.times ?? 0) + 1;
@@ -40,12 +38,16 @@ export function keepLines(source: string, stream: NodeJS.ReadableStream): void {
 }
 
 /** Campaigns have statuses of their own for what is no failure. */
-function printIfFailed(code: number): void {
-  if (code === 1) printKept();
+const atExit = (code: number): void => endKeptLines(code === 1);
+
+/** Prints the lines if a test has failed, and forgets them. A process that runs several files calls it after each of them. */
+export function endKeptLines(hasFailed: boolean): void {
+  process.off('exit', atExit);
+  if (hasFailed) print();
+  sources.clear();
 }
 
-/** Prints what is kept, and keeps it no longer. */
-export function printKept(): void {
+function print(): void {
   for (const [source, lines] of sources) {
     console.error(`--- ${source} logged last:`);
     for (const { text, times } of lines.values())

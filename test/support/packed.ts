@@ -1,28 +1,24 @@
 import { execFile } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import type { Scope } from './store.ts';
 
 const run = promisify(execFile);
 
-let built: Promise<string> | undefined;
-
-/** What scripts/build.ts makes: a directory, made once in a process. */
-function build(): Promise<string> {
-  built ??= (async () => {
-    const to = await mkdtemp(join(tmpdir(), 'echelon-dist-'));
-    process.on('exit', () => rmSync(to, { recursive: true, force: true }));
-    await run(process.execPath, ['scripts/build.ts', '--to', to]);
-    return to;
-  })();
-  return built;
+/** What scripts/build.ts makes: a directory, removed when `scope` is over. */
+export async function builtFor(scope: Scope): Promise<string> {
+  const to = await mkdtemp(join(tmpdir(), 'echelon-dist-'));
+  scope.after(() => rm(to, { recursive: true, force: true }));
+  await run(process.execPath, ['scripts/build.ts', '--to', to]);
+  return to;
 }
 
-/** Lays the files of the image `echelon` into `to`, as its Dockerfile does. */
-export async function layImage(to: string): Promise<void> {
-  await cp(await build(), join(to, 'dist'), { recursive: true });
+/** Lays the files of the image `echelon` into `to`, as its Dockerfile does, with what {@link builtFor} has built. */
+export async function layImage(built: string, to: string): Promise<void> {
+  await cp(built, join(to, 'dist'), { recursive: true });
   const manifest = await manifestIn('.');
   await writeFile(join(to, 'package.json'), JSON.stringify(manifest));
   const dockerfile = await readFile('deploy/docker/Dockerfile', 'utf8');
@@ -86,10 +82,10 @@ export const codeOf = (markdown: string, language: string): string[] =>
     of === language ? [code!] : [],
   );
 
-/** Makes the tarball of a package and installs it; see {@link InstalledPackage}. */
-export async function installPackage(name: string): Promise<InstalledPackage> {
+/** Makes the tarball of a package that {@link builtFor} has built, and installs it; see {@link InstalledPackage}. */
+export async function installPackage(built: string, name: string): Promise<InstalledPackage> {
   const directory = await mkdtemp(join(tmpdir(), `${name}-`));
-  const source = join(await build(), 'node_modules', name);
+  const source = join(built, 'node_modules', name);
   const { stdout } = await run('npm', ['pack', source, '--json', '--loglevel=error'], { cwd: directory });
   const [packed] = JSON.parse(stdout) as [{ filename: string }];
   const home = join(directory, 'node_modules', name);

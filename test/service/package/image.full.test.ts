@@ -9,10 +9,11 @@ import { promisify } from 'node:util';
 import { readCompose } from '../../support/deploy.ts';
 import { until } from '../../support/dispatch.ts';
 import { keepLines } from '../../support/kept-log.ts';
-import { layImage } from '../../support/packed.ts';
+import { builtFor, layImage } from '../../support/packed.ts';
 import { freePort, redisFor } from '../../support/redis.ts';
 
 const run = promisify(execFile);
+const built = await builtFor({ after });
 
 /** JSON array of an instruction of the Dockerfile, e.g. of ENTRYPOINT. */
 async function instruction(name: string): Promise<string[]> {
@@ -27,7 +28,7 @@ describe('the files of the image, elsewhere with production dependencies only', 
 
   before(async () => {
     place = await mkdtemp(join(tmpdir(), 'echelon-package-'));
-    await layImage(place);
+    await layImage(built, place);
   });
   after(() => rm(place, { recursive: true, force: true }));
 

@@ -11,10 +11,11 @@ import { bundle } from '../../../scripts/bundle.ts';
 import { NO_BROWSER, openBrowser, openPage } from '../../support/browser.ts';
 import { until } from '../../support/dispatch.ts';
 import { appFor, TOKEN } from '../../support/http-app.ts';
-import { installPackage } from '../../support/packed.ts';
+import { builtFor, installPackage } from '../../support/packed.ts';
 import { storeFor } from '../../support/store.ts';
 
 const run = promisify(execFile);
+const built = await builtFor({ after });
 
 /** Installations of Node 20 and 22 on the path, if any. */
 async function olderNodes(): Promise<string[]> {
@@ -32,7 +33,7 @@ async function olderNodes(): Promise<string[]> {
 }
 
 test('echelon-verify, installed alone, verifies a file from its program and as its README says', async () => {
-  await using installed = await installPackage('echelon-verify');
+  await using installed = await installPackage(built, 'echelon-verify');
   await cp('test/golden/hgpo.json', join(installed.directory, 'dump.json'));
   const program = join(installed.directory, 'node_modules/echelon-verify/dist/cli/main.js');
   const { stdout } = await run(process.execPath, [program, 'dump.json'], { cwd: installed.directory });
@@ -48,7 +49,7 @@ test('echelon-verify, installed alone, verifies a file from its program and as i
 });
 
 test('echelon-verify works without what Node 20 lacks, and on each older Node that is installed', async () => {
-  await using installed = await installPackage('echelon-verify');
+  await using installed = await installPackage(built, 'echelon-verify');
   const place = installed.directory;
   const missing = join(place, 'node-20.mjs');
   await writeFile(
@@ -90,7 +91,7 @@ test('echelon-verify works without what Node 20 lacks, and on each older Node th
 
 for (const name of ['echelon-verify', 'ray-client-ts', 'echelon-client'])
   test(`${name} can be published with a provenance, and installs without a script of its own`, async () => {
-    await using installed = await installPackage(name);
+    await using installed = await installPackage(built, name);
     const { manifest } = installed;
     assert.deepEqual(manifest.publishConfig, { access: 'public', provenance: true });
     assert.equal(manifest.scripts, undefined);
@@ -105,7 +106,7 @@ for (const name of ['echelon-verify', 'ray-client-ts', 'echelon-client'])
   });
 
 test('a program that imports one constant of echelon-verify is bundled without the verifier', async () => {
-  await using installed = await installPackage('echelon-verify');
+  await using installed = await installPackage(built, 'echelon-verify');
   const program = join(installed.directory, 'constant.js');
   await writeFile(program, "import { DISPLAY_FLOOR } from 'echelon-verify';\nconsole.log(DISPLAY_FLOOR);\n");
   await bundle({ entries: { constant: program }, to: join(installed.directory, 'bundle') });
@@ -116,7 +117,7 @@ test('a program that imports one constant of echelon-verify is bundled without t
 test('a page without a bundler verifies a file with the published echelon-verify/browser', {
   skip: NO_BROWSER,
 }, async () => {
-  await using installed = await installPackage('echelon-verify');
+  await using installed = await installPackage(built, 'echelon-verify');
   await using resources = new AsyncDisposableStack();
   const TYPES: Record<string, string> = { js: 'text/javascript', html: 'text/html' };
   const server = createServer(async ({ url = '/' }, response) => {
@@ -153,7 +154,7 @@ test('echelon-client, installed alone, submits and follows an experiment as its 
   const { app } = await appFor({ after }, { store });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}`;
-  await using installed = await installPackage('echelon-client');
+  await using installed = await installPackage(built, 'echelon-client');
   assert.deepEqual(Object.keys(installed.manifest.dependencies), ['eventsource-parser']);
   const example = installed.runExample({ ECHELON_URL: url, ECHELON_TOKEN: TOKEN });
   const [id] = await until(async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -25,8 +25,6 @@ export interface RayHeadOptions {
   readonly nodes?: readonly FurtherNode[];
   /** Folders from which the cluster can import. */
   readonly pythonPath?: readonly string[];
-  /** It does not keep this process alive, and is killed when the process exits. */
-  readonly untilExit?: boolean;
 }
 
 /** A node beside the head. */
@@ -73,20 +71,11 @@ export async function startRayHead(options: RayHeadOptions = {}): Promise<RayHea
   }
 }
 
-let shared: Promise<RayHead> | undefined;
-
-/**
- * The head of 8 CPUs and a GPU that the test files of this process share, with the modules of packages/ray-client-ts/test/with-ray/python.
- * Do not dispose of it: it ends with the process.
- */
-export function sharedRayHead(): Promise<RayHead> {
-  shared ??= startRayHead({
-    pythonPath: ['packages/ray-client-ts/test/with-ray/python'],
-    numCpus: 8,
-    untilExit: true,
-  });
-  return shared;
-}
+/** A head of 8 CPUs and a GPU, with the modules of packages/ray-client-ts/test/with-ray/python. */
+export const ONE_NODE: RayHeadOptions = {
+  pythonPath: ['packages/ray-client-ts/test/with-ray/python'],
+  numCpus: 8,
+};
 
 async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead> {
   const directory = mkdtempSync('/tmp/rh-');
@@ -103,15 +92,8 @@ async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead
     });
     child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
-    if (options.untilExit)
-      for (const part of [child, child.stdout, child.stderr]) (part as ChildProcess).unref();
     return new Promise<void>((done) => child.once('exit', () => done()));
   };
-  if (options.untilExit)
-    process.once('exit', () => {
-      while (killMarked(mark) > 0);
-      rmSync(directory, { recursive: true, force: true });
-    });
   const gcsPort = await freePort(30_000, 32_000);
   const ended = ray(await headArguments({ directory, port, gcsPort }, options));
   const kill = async (): Promise<void> => {

@@ -9,7 +9,7 @@ import { actorClass, functionRef } from '../../src/code.ts';
 import { connect } from '../../src/connect.ts';
 import type { RayConnection } from '../../src/connection.ts';
 import { RayPythonError, RayTimeoutError } from '../../src/errors.ts';
-import { type RayHead, rayPython, sharedRayHead } from '../support/ray-head.ts';
+import { ONE_NODE, type RayHead, rayPython, startRayHead } from '../support/ray-head.ts';
 
 interface Operation {
   readonly name: string;
@@ -34,7 +34,7 @@ let ray: RayConnection;
 let python: Record<string, unknown>;
 
 before(async () => {
-  head = await sharedRayHead();
+  head = await startRayHead(ONE_NODE);
   const command = [here('client.py'), head.address, here('operations.json')];
   const environment = { ...process.env, ...head.environment };
   const { stdout } = await promisify(execFile)(rayPython(), command, {
@@ -44,7 +44,10 @@ before(async () => {
   python = JSON.parse(stdout) as Record<string, unknown>;
   ray = await connect(head.address, { ...head.credentials, namespace: 'contract', selfTest: false });
 });
-after(() => ray?.close());
+after(async () => {
+  await ray?.close();
+  await head?.[Symbol.asyncDispose]();
+});
 
 describe("Python's Ray Client and this one give the same result", () => {
   for (const operation of operations) {

@@ -4,7 +4,7 @@ import { actorClass, functionRef, sourceActorClass } from '../../src/code.ts';
 import { connect, type RayConnectOptions } from '../../src/connect.ts';
 import type { RayConnection } from '../../src/connection.ts';
 import { RayActorDiedError, RayPickleError, RayPythonError, RayTimeoutError } from '../../src/errors.ts';
-import { type RayHead, sharedRayHead } from '../support/ray-head.ts';
+import { ONE_NODE, type RayHead, startRayHead } from '../support/ray-head.ts';
 
 const Counter = actorClass('probe:Counter');
 const Waiter = actorClass('probe:Waiter');
@@ -15,10 +15,13 @@ let ray: RayConnection;
 const session = (options: RayConnectOptions = {}): Promise<RayConnection> =>
   connect(head.address, { ...head.credentials, namespace: 'tests', selfTest: false, ...options });
 before(async () => {
-  head = await sharedRayHead();
+  head = await startRayHead(ONE_NODE);
   ray = await session();
 });
-after(() => ray?.close());
+after(async () => {
+  await ray?.close();
+  await head?.[Symbol.asyncDispose]();
+});
 
 describe('an actor', () => {
   test('an actor retains its state and takes calls in order', async () => {

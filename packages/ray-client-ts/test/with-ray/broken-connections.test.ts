@@ -5,7 +5,7 @@ import { connect, type RayConnectOptions } from '../../src/connect.ts';
 import type { RayConnection } from '../../src/connection.ts';
 import { RaySessionLostError } from '../../src/errors.ts';
 import { type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts';
-import { type RayHead, sharedRayHead } from '../support/ray-head.ts';
+import { ONE_NODE, type RayHead, startRayHead } from '../support/ray-head.ts';
 
 const Counter = actorClass('probe:Counter');
 const Waiter = actorClass('probe:Waiter');
@@ -24,13 +24,14 @@ async function connectThrough(options: RayConnectOptions = {}): Promise<RayConne
 }
 
 before(async () => {
-  head = await sharedRayHead();
+  head = await startRayHead(ONE_NODE);
   proxy = await startCuttingProxy(head.port);
   ray = await connectThrough();
 });
 after(async () => {
   await ray?.close();
   await proxy?.[Symbol.asyncDispose]();
+  await head?.[Symbol.asyncDispose]();
 });
 beforeEach(() => {
   reconnectsBefore = ray.reconnects;

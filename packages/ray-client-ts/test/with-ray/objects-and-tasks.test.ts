@@ -13,7 +13,7 @@ import {
 } from '../../src/errors.ts';
 import { packageUri } from '../../src/packages.ts';
 import { PyFloat, PyTuple } from '../../src/pickle/values.ts';
-import { type RayHead, sharedRayHead } from '../support/ray-head.ts';
+import { ONE_NODE, type RayHead, startRayHead } from '../support/ray-head.ts';
 
 const probe = (name: string) => functionRef(`probe:${name}`);
 const timeoutMs = 90_000;
@@ -21,10 +21,13 @@ const timeoutMs = 90_000;
 let head: RayHead;
 let ray: RayConnection;
 before(async () => {
-  head = await sharedRayHead();
+  head = await startRayHead(ONE_NODE);
   ray = await connect(head.address, { ...head.credentials, namespace: 'tests' });
 });
-after(() => ray?.close());
+after(async () => {
+  await ray?.close();
+  await head?.[Symbol.asyncDispose]();
+});
 
 async function failure(promise: Promise<unknown>): Promise<RayPythonError> {
   const error = await promise.then(
