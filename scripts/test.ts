@@ -13,8 +13,8 @@ import { readTimes, type Time, writeTimes } from './test/times.ts';
 
 function chooseItems({ named, left, full }: TestOptions): Item[] {
   const all = findItems({ full: full || named.some((part) => part.includes('full')) });
-  const isNamed = ({ name, files }: Item, parts: readonly string[]): boolean =>
-    parts.some((part) => name.includes(part) || files.some((file) => file.includes(part)));
+  const isNamed = ({ name }: Item, parts: readonly string[]): boolean =>
+    parts.some((part) => name.includes(part));
   const unknown = named.filter((part) => !all.some((item) => isNamed(item, [part])));
   if (unknown.length > 0) throw new UsageError(`No test file has ${unknown.join(' or ')} in its path.`);
   const chosen = named.length === 0 ? all : all.filter((item) => isNamed(item, named));

@@ -7,12 +7,12 @@ import { endKeptLines } from '../../test/support/kept-log.ts';
 
 /** What the runner asks of a lane. */
 export interface Order {
-  readonly files: readonly string[];
-  /** Variables for the files and what they start. */
+  readonly file: string;
+  /** Variables for the file and what it starts. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a lane tells when the files of an order have run: what they leave in its process. */
+/** What a lane tells when a file has run: what it leaves in the process. */
 export interface Done {
   readonly type: 'done';
   readonly left: readonly string[];
@@ -40,7 +40,7 @@ async function openedSince(before: ReadonlyMap<string, number>): Promise<string[
   }
 }
 
-/** Restores what the files changed of the whole process; gives its names. */
+/** Restores what the file changed of the whole process; gives its names. */
 function changedSince({ env, directory }: { env: NodeJS.ProcessEnv; directory: string }): string[] {
   const names = Object.keys({ ...env, ...process.env }).filter((name) => env[name] !== process.env[name]);
   for (const name of names)
@@ -51,15 +51,14 @@ function changedSince({ env, directory }: { env: NodeJS.ProcessEnv; directory: s
   return [...names.map((name) => `environment variable ${name}`), ...moved];
 }
 
-async function carryOut({ files, env }: Order): Promise<Done> {
+async function carryOut({ file, env }: Order): Promise<Done> {
   Object.assign(process.env, env);
   const before = { env: { ...process.env }, directory: process.cwd(), resources: resources() };
   const tests: { name: string; at: number }[] = [];
-  for (const file of files)
-    await suite(file, async () => {
-      beforeEach((context) => void tests.push({ name: context.name, at: Date.now() }));
-      await import(resolve(file));
-    });
+  await suite(file, async () => {
+    beforeEach((context) => void tests.push({ name: context.name, at: Date.now() }));
+    await import(resolve(file));
+  });
   endKeptLines(true); // shown only if the item has failed
   const left = [...changedSince(before), ...(await openedSince(before.resources))];
   return { type: 'done', left, tests };

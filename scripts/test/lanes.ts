@@ -116,11 +116,8 @@ export function openLanes(): Lanes {
     pids.set(item.name, child.pid!);
     output.length = 0;
     const progress: Progress = { passed: 0, skipped: [], failures: [], current: item.name };
-    const order: Order = {
-      files: item.files,
-      env: { TMPDIR: traces.directory, [MARK]: traces.mark },
-    };
-    const { left, tests } = await carriedOut(child, { order, progress, files: item.files.length });
+    const order: Order = { file: item.name, env: { TMPDIR: traces.directory, [MARK]: traces.mark } };
+    const { left, tests } = await carriedOut(child, { order, progress });
     const isAlive = child.exitCode === null && child.signalCode === null && child.connected;
     const isKept = item.kind === 'shared' && isAlive;
     if (!isKept && isAlive) await end(child);
@@ -217,13 +214,13 @@ function leakFailures(
 /** Sends the order to a lane and follows it to the end. */
 async function carriedOut(
   child: ChildProcess,
-  { order, progress, files }: { order: Order; progress: Progress; files: number },
+  { order, progress }: { order: Order; progress: Progress },
 ): Promise<Done> {
   const { promise, resolve } = Promise.withResolvers<Done>();
   let done: Done | undefined;
-  let filesLeft = files;
+  let isOver = false;
   const fail = (why: string): void => {
-    progress.failures.push({ title: `${order.files.join(' ')}: ${progress.current}`, reason: [why] });
+    progress.failures.push({ title: `${order.file}: ${progress.current}`, reason: [why] });
     resolve({ type: 'done', left: [], tests: [] });
   };
   const silence = setTimeout(() => {
@@ -235,12 +232,12 @@ async function carriedOut(
     if (message.type === 'begun') progress.current = message.name;
     else if (message.type === 'done') done = message;
     else {
-      if (message.isFile) filesLeft -= 1;
+      if (message.isFile) isOver = true;
       if (message.failed) progress.failures.push(message.failed);
       else if (message.skipped !== undefined) progress.skipped.push(message.skipped);
       else if (!message.isFile) progress.passed += 1;
     }
-    if (done !== undefined && filesLeft <= 0) resolve(done);
+    if (done !== undefined && isOver) resolve(done);
   };
   const onExit = (code: number | null, signal: string | null): void =>
     fail(`its process ended with ${signal ?? code}`);

@@ -22,15 +22,15 @@ function pythonOf(trainer: string): string | undefined {
 }
 
 /** For an item whose trainer is not installed: the reason, once for each of its tests. */
-export function skippedTests({ files, needs }: Item): string[] {
+export function skippedTests({ name, needs }: Item): string[] {
   if (needs === undefined || pythonOf(needs) !== undefined) return [];
-  const tests = files.flatMap((file) => readFileSync(file, 'utf8').match(/^ *(async )?def test_/gm) ?? []);
+  const tests = readFileSync(name, 'utf8').match(/^ *(async )?def test_/gm) ?? [];
   return tests.map(() => `need the packages of ${needs}; they run with npm run test:full`);
 }
 
 /** The command that runs the files of an item with pytest, and its variables. `scratch`: for the temporary files of pytest itself. */
 export function pytestCommand(
-  { files, needs }: Item,
+  { name, needs }: Item,
   scratch: string,
 ): { command: string[]; env: Record<string, string> } {
   const options = [
@@ -44,7 +44,7 @@ export function pytestCommand(
     scratch,
   ];
   return {
-    command: [(needs && pythonOf(needs)) ?? '.venv/bin/python', '-m', 'pytest', ...options, ...files],
+    command: [(needs && pythonOf(needs)) ?? '.venv/bin/python', '-m', 'pytest', ...options, name],
     // With CI pytest does not cut what it says of failures.
     env: { PYTHONPATH: 'deploy/ray-worker:deploy/capture:deploy/python', CI: 'true' },
   };

@@ -36,7 +36,7 @@ const TIMES: Record<string, Time> = {
   computes: { wall: 20, cpu: 20 },
   short: { wall: 1, cpu: 0.2 },
 };
-const items = Object.keys(TIMES).map((name): Item => ({ name, files: [name], kind: 'shared' }));
+const items = Object.keys(TIMES).map((name): Item => ({ name, kind: 'shared' }));
 const named = (...names: string[]): Item[] => names.map((name) => items.find((item) => item.name === name)!);
 const timeOf = ({ name }: Item): Time => TIMES[name]!;
 const next = (waiting: Item[], running: Item[], capacity = { cores: 1, items: 9 }): string | undefined =>
@@ -89,7 +89,7 @@ ERROR tests/test_a.py::test_three
 `;
 
 test('the summary of pytest gives counts, reasons of skipped tests, and failures', () => {
-  const item: Item = { name: 'tests/test_a.py', files: ['tests/test_a.py'], kind: 'pytest' };
+  const item: Item = { name: 'tests/test_a.py', kind: 'pytest' };
   assert.deepEqual(pytestResult(item, { output: PYTEST, problem: 'it ended with 1' }), {
     passed: 1,
     skipped: ["could not import 'torch'", "could not import 'torch'"],
