@@ -218,10 +218,16 @@ async function inferred(
     const configuration: Configuration = { origin: 'default', fingerprint: batchFingerprint(usual) };
     return { configuration, estimator: usual, options };
   }
+  if (steps.length > 0 && !steps.some(hasAdvantages))
+    return { configuration: { origin: 'unknown', reason: NO_ADVANTAGES }, options };
   const { best, others } = inferReading(steps, adapter.estimators, precision);
   if (best === undefined) return { configuration: { origin: 'unknown', reason: NONE_FITS }, options };
   return { configuration: inferredFrom(best, others), estimator: best.estimator, options };
 }
+
+/** Why there is no estimator for a table of rewards. */
+const NO_ADVANTAGES =
+  'there are no advantages to verify, and no estimator is stated (--estimator) that says what they should be';
 
 /** Why there is no estimator, if nothing else is known. */
 export const NONE_FITS = 'no known estimator explains the advantages';

@@ -27,7 +27,7 @@ import {
   readBundleOf,
   type TextStreams,
 } from './batch-files.ts';
-import { type Source, sourcesOf } from './dump-files.ts';
+import { type Source, sourcesOf, tableAmong } from './dump-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
 import { EXIT } from './exit.ts';
@@ -77,7 +77,7 @@ export async function verifyFiles(
   for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
   // Beside dumps, files of the run are no surprise.
   if (sources.length === 0 && errors.length === 0)
-    io.stderr.write(`${inert(skipped.length > 0 ? skippedText(skipped) : emptyText(paths))}\n`);
+    io.stderr.write(`${inert(skipped.length > 0 ? await skippedText(skipped) : emptyText(paths))}\n`);
   const all = runs.flat();
   if (html !== undefined && collector !== undefined && all.length > 0)
     await writeHtmlFile(collector, { file: html, paths, program, stated: given, reports: all, firstWrong });
@@ -200,10 +200,12 @@ function emptyText(paths: readonly string[]): string {
   return `${paths.join(', ')}: no file that can be a batch or a dump`;
 }
 
-function skippedText(skipped: readonly string[]): string {
+async function skippedText(skipped: readonly string[]): Promise<string> {
   const names = skipped.slice(0, 3).join(', ');
   const more = skipped.length > 3 ? ` and ${skipped.length - 3} more` : '';
-  return `${plural(skipped.length, 'file')} in no known format skipped: ${names}${more} (--from NAME forces one of ${ADAPTERS.map(({ name }) => name).join(', ')})`;
+  const table = await tableAmong(skipped);
+  const advice = table === undefined ? '' : `\n${table.message}`;
+  return `${plural(skipped.length, 'file')} in no known format skipped: ${names}${more} (--from NAME forces one of ${ADAPTERS.map(({ name }) => name).join(', ')})${advice}`;
 }
 
 function bundleLine({ experiment, attempt, batch, version, sameReport }: BundleOf): string {
