@@ -9,6 +9,7 @@ import {
   contextOf,
   type DumpContext,
   hasAdvantages,
+  hasUnknownGroups,
   NONE_FITS,
   type StatedDump,
 } from './dump-context.ts';
@@ -118,10 +119,13 @@ function unjudged({ step, reading }: Read, context: DumpContext, own: readonly F
     const missing = finding('advantages-missing', 'There are no advantages, and no estimator is stated.');
     return { findings: [...own, missing], consistent: !own.some(isError) };
   }
-  const unknown = unknownFindings(context, reading);
-  if (unknown.length === 0 && !own.some(({ code }) => code === 'group-size-unknown')) return undefined;
+  const isUngrouped = hasUnknownGroups(step);
+  const unknown = isUngrouped ? [] : unknownFindings(context, reading);
+  if (unknown.length === 0 && !isUngrouped) return undefined;
   const impossible = [...zeroFindings(step), ...nonFiniteFindings(step)];
-  return { findings: [...own, ...impossible, ...unknown], consistent: false };
+  const findings = [...own, ...impossible, ...unknown];
+  // That no group is known contradicts nothing; that no known formula fits does.
+  return { findings, consistent: unknown.length === 0 && !findings.some(isError) };
 }
 
 /** True if the configuration states an estimator that is not supported. */

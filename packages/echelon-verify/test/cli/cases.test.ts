@@ -84,6 +84,13 @@ const ALL: readonly Case[] = [
   },
   { path: 'tt-metal-46412/right.jsonl', exit: 0, stated: MAPPED },
   { path: 'tt-metal-46412/wrong.jsonl', exit: 1, says: [/wrong-rows/], stated: MAPPED },
+  {
+    path: '../dumps/slime-layout/right',
+    exit: 3,
+    says: [/also read as 2 optimizer steps: denominator verified; more needs tokens\.logProb/],
+  },
+  { path: '../dumps/slime-layout/wrong', exit: 1, says: [/denominator +7 +0 +4/] },
+  { path: '../dumps/nemo-rl-settings/grpo-divided-all', exit: 0, says: [/also read as 1 optimizer step/] },
 ];
 
 /** Exit status and output, errors included. */

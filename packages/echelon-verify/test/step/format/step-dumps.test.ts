@@ -11,6 +11,7 @@ import type { StepBatch } from '../../../src/step/format/step-batch.ts';
 import { identifyStep } from '../../../src/step/identify/identify-step.ts';
 import { isBfloat16 } from '../../../src/step/precision.ts';
 import { verifyStep } from '../../../src/step/verify-step.ts';
+import { pickled, torchFile } from '../../support/torch-bytes.ts';
 
 const dump = (path: string) =>
   fileURLToPath(new URL(`../../../../../test/golden/dumps/${path}`, import.meta.url));
@@ -193,4 +194,33 @@ test('a damaged training batch of SkyRL is unreadable', async () => {
     await writeFile(file, bytes.subarray(0, length));
     await assert.rejects(stepsOf('skyrl-steps', [file]), BatchFormatError);
   }
+});
+
+test('a sample that the layout of slime places twice is trained twice, and two samples in one place are refused', async () => {
+  const { dict, list, int, float } = pickled;
+  const sample = (position: number) =>
+    dict({
+      rollout_position: int(position),
+      loss_masks: list(int(1), int(1)),
+      advantages: list(float(1), float(1)),
+    });
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  const write = async (samples: Buffer[], partition: number[]) => {
+    const shard = dict({
+      partition: list(...partition.map(int)),
+      micro_batch_indices: list(list(...partition.map((_, at) => int(at)))),
+      num_microbatches: list(int(1)),
+      global_batch_sizes: list(int(2)),
+    });
+    const file = join(folder, '7_0.pt');
+    await writeFile(file, torchFile(dict({ samples: list(...samples), dp_shards: list(shard) })));
+    return await stepsOf('slime-steps', [file]);
+  };
+  const onceOf = (step: StepBatch) => verifyStep(step).stages.find(({ stage }) => stage === 'once');
+  const [right] = await write([sample(0), sample(1)], [0, 1]);
+  assert.deepEqual([right!.rows, onceOf(right!)], [2, undefined]);
+  const [twice] = await write([sample(0), sample(1)], [0, 1, 1]);
+  assert.deepEqual([twice!.rows, onceOf(twice!)!.exact, onceOf(twice!)!.wrong], [3, 4, 2]);
+  await assert.rejects(write([sample(0), sample(0)], [0, 1]), /two samples with rollout_position 0/);
 });
