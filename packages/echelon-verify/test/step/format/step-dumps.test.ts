@@ -34,20 +34,46 @@ test('ratios and clip sides of a token export of prime-rl are exact, and a chang
   const [right, ...none] = await stepsOf('prime-rl-tokens', ofRun('right'));
   assert.equal(none.length, 0);
   assert.deepEqual([right!.step.dataParallelSize, right!.step.microBatches.length], [2, 6]);
-  assert.deepEqual(outcomes(right!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [1, 0] });
+  assert.deepEqual(outcomes(right!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [2, 0] });
   const [wrong] = await stepsOf('prime-rl-tokens', ofRun('wrong'));
-  assert.deepEqual(outcomes(wrong!), { ratio: [76, 1], clip: [76, 1], gradient: [0, 0], reported: [0, 1] });
+  assert.deepEqual(outcomes(wrong!), { ratio: [76, 1], clip: [76, 1], gradient: [0, 0], reported: [1, 1] });
 });
 
-test('the loss that prime-rl reports is unverifiable, because micro-steps without a trained token are not exported', async () => {
+test('the mean loss that prime-rl reports is the sum by a number of micro-steps, some of which are not exported', async () => {
   const [step] = await stepsOf('prime-rl-tokens', ofRun('right'));
   const [loss, entropy] = verifyStep(step!).values;
-  assert.deepEqual([loss!.name, loss!.outcome], ['loss', 'unverifiable']);
-  assert.match(
-    loss!.lacks.join(),
-    /number of micro-steps \(those without a trained token are not exported\)/,
-  );
+  assert.deepEqual([loss!.name, loss!.outcome], ['loss', 'exact']);
   assert.deepEqual([entropy!.name, entropy!.outcome], ['entropy', 'exact']);
+});
+
+/** The step with another reported loss: that of the golden one is a mean over eight micro-steps, six of which are exported. */
+async function withLoss(factor: number) {
+  const [right] = await stepsOf('prime-rl-tokens', ofRun('right'));
+  const { reported } = right!.step;
+  const loss = { ...reported.loss!, value: factor * reported.loss!.value };
+  const report = verifyStep({ ...right!, step: { ...right!.step, reported: { loss } } });
+  return { outcome: report.values[0]!.outcome, findings: report.findings.map(({ code }) => code) };
+}
+
+test('a mean loss that no number of micro-steps gives is an error, and one that is possible is not', async () => {
+  // Ten micro-steps of two ranks are possible, nine and fewer than the exported ones are not, and neither is a share of one.
+  assert.deepEqual(await withLoss(8 / 10), { outcome: 'exact', findings: [] });
+  for (const times of [9, 4, 1, 7.436, -8])
+    assert.deepEqual(
+      await withLoss(8 / times),
+      { outcome: 'unverifiable', findings: ['mean-without-number'] },
+      `${times}`,
+    );
+});
+
+test('reported values of prime-rl without the file of a rank before another one are unverifiable and name it', async () => {
+  const [step] = await stepsOf('prime-rl-tokens', [ofRun('right')[1]!]);
+  const { values, findings } = verifyStep(step!);
+  assert.deepEqual(
+    values.map(({ outcome, lacks }) => [outcome, lacks]),
+    values.map(() => ['unverifiable', ['the file of rank 0']]),
+  );
+  assert.deepEqual(findings, []);
 });
 
 test('an entropy of prime-rl over other loss components is unverifiable', async () => {
@@ -69,7 +95,7 @@ test('an entropy of prime-rl over other loss components is unverifiable', async 
 
 test('other thresholds of prime-rl and its loss ipo, which the export does not name, make no token wrong', async () => {
   const [other] = await stepsOf('prime-rl-tokens', ofRun('threshold'));
-  assert.deepEqual(outcomes(other!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [1, 0] });
+  assert.deepEqual(outcomes(other!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [2, 0] });
   assert.ok(
     verifyStep({ ...other!, step: { ...other!.step, policyLoss: { name: 'prime-rl', params: {} } } })
       .wrongTokens.length > 0,
