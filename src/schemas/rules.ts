@@ -56,6 +56,7 @@ export const ERROR_CODES = [
   'score-mismatch',
   'transition-mismatch',
   'non-finite-input',
+  'advantage-non-finite',
   'zero-with-spread',
   'rows-lost',
   'unscorable-rewarded',
@@ -66,6 +67,8 @@ export const ERROR_CODES = [
   'wrong-denominator',
   'wrong-reported-value',
   'kl-without-gradient',
+  'ratio-overflow',
+  'mean-without-number',
 ] as const;
 
 /** The name under which the early stopping of a sweep appears among the rules. */

@@ -218,10 +218,20 @@ async function inferred(
     const configuration: Configuration = { origin: 'default', fingerprint: batchFingerprint(usual) };
     return { configuration, estimator: usual, options };
   }
+  if (steps.length > 0 && !steps.some(hasAdvantages))
+    return { configuration: { origin: 'unknown', reason: NO_ADVANTAGES }, options };
+  if (steps.length > 0 && steps.every(hasUnknownGroups))
+    return { configuration: { origin: 'unknown', reason: NO_GROUPS }, options };
   const { best, others } = inferReading(steps, adapter.estimators, precision);
   if (best === undefined) return { configuration: { origin: 'unknown', reason: NONE_FITS }, options };
   return { configuration: inferredFrom(best, others), estimator: best.estimator, options };
 }
+
+/** Why there is no estimator for a table of rewards. */
+const NO_ADVANTAGES =
+  'there are no advantages to verify, and no estimator is stated (--estimator) that says what they should be';
+
+const NO_GROUPS = 'nothing tells which rows are one group';
 
 /** Why there is no estimator, if nothing else is known. */
 export const NONE_FITS = 'no known estimator explains the advantages';
@@ -238,4 +248,9 @@ function inferredFrom(best: Fit, others: readonly Fit[]): Configuration {
 /** True if the step has advantages to verify. */
 export function hasAdvantages({ advantage, tokens }: DumpStep): boolean {
   return (advantage ?? tokens?.reportedAdvantage) !== undefined;
+}
+
+/** True if nothing tells which rows of the step are one group. */
+export function hasUnknownGroups({ findings }: DumpStep): boolean {
+  return findings.some(({ code }) => code === 'group-size-unknown');
 }

@@ -14,11 +14,16 @@ export interface ReadStep {
   readonly reading: 'one' | 'fits' | 'none fits';
 }
 
+/** A step in each of its readings. What they have in common stands in the first. */
+function readingsOf(step: DumpStep): DumpStep[] {
+  return [step, ...(step.otherReadings ?? []).map((own) => ({ ...step, ...own }))];
+}
+
 /** The first reading of a step by which no row is wrong. */
 export function readStep(step: DumpStep, estimator: BatchEstimator): ReadStep {
-  const { otherReadings = [] } = step;
-  if (otherReadings.length === 0) return { step, reading: 'one' };
-  const fits = [step, ...otherReadings].find((own) => verifyBatch(batchOf(own, estimator)).wrong === 0);
+  if (step.otherReadings === undefined) return { step, reading: 'one' };
+  const all = readingsOf(step);
+  const fits = all.find((own) => verifyBatch(batchOf(own, estimator)).wrong === 0);
   return fits === undefined ? { step, reading: 'none fits' } : { step: fits, reading: 'fits' };
 }
 
@@ -31,7 +36,7 @@ export function inferReading(
   const readings =
     1 + steps.reduce((most, { otherReadings = [] }) => Math.max(most, otherReadings.length), 0);
   const found = Array.from({ length: readings }, (_, at) => {
-    const read = steps.map((step) => (at === 0 ? step : (step.otherReadings?.[at - 1] ?? step)));
+    const read = steps.map((step) => readingsOf(step)[at] ?? step);
     return inferEstimator(read, known, precision);
   });
   return found.reduce((a, b) => ((b.best?.share ?? 0) > (a.best?.share ?? 0) ? b : a));

@@ -3,11 +3,13 @@
  * report says which, and an inferred one is never ok.
  */
 
+import { lookCut } from './cut-groups.ts';
 import {
   type Configuration,
   contextOf,
   type DumpContext,
   hasAdvantages,
+  hasUnknownGroups,
   NONE_FITS,
   type StatedDump,
 } from './dump-context.ts';
@@ -113,11 +115,21 @@ function unjudged({ step, reading }: Read, context: DumpContext, own: readonly F
   if (step.unjudged !== undefined) return { findings: [step.unjudged], signal: NO_SIGNAL, consistent: true };
   const unrewarded = unrewardedFinding(step, context.estimator);
   if (unrewarded !== undefined) return { findings: [...own, unrewarded], consistent: !own.some(isError) };
-  const unknown = unknownFindings(context, reading);
-  if (unknown.length === 0 && !own.some(({ code }) => code === 'group-size-unknown')) return undefined;
+  if (context.estimator === undefined && !hasAdvantages(step) && !isUnsupported(context)) {
+    const missing = finding('advantages-missing', 'There are no advantages, and no estimator is stated.');
+    return { findings: [...own, missing], consistent: !own.some(isError) };
+  }
+  const isUngrouped = hasUnknownGroups(step);
+  const unknown = isUngrouped ? [] : unknownFindings(context, reading);
+  if (unknown.length === 0 && !isUngrouped) return undefined;
   const impossible = [...zeroFindings(step), ...nonFiniteFindings(step)];
-  return { findings: [...own, ...impossible, ...unknown], consistent: false };
+  const findings = [...own, ...impossible, ...unknown];
+  // That no group is known contradicts nothing; that no known formula fits does.
+  return { findings, consistent: unknown.length === 0 && !findings.some(isError) };
 }
+
+/** True if the configuration states an estimator that is not supported. */
+const isUnsupported = ({ configuration }: DumpContext): boolean => configuration.file !== undefined;
 
 const isError = ({ severity }: Finding): boolean => severity === 'error';
 
@@ -138,6 +150,10 @@ function judged(
   if (isUnrecorded && !isExplained && followFromOtherRewards(batch, report.wrongRows, previous)) {
     const missing = finding('rewards-incomplete', OTHER_REWARDS);
     return { findings: [...own, ...stated, missing], consistent: false };
+  }
+  if (report.wrong > 0 && step.groupSize === undefined && !isExplained && lookCut(batch)) {
+    const text = 'These look like parts of larger groups.';
+    return { findings: [...own, ...stated, finding('groups-cut', text)], consistent: false };
   }
   // A formula can give 0 for different rewards, as pass@k does; then nothing is wrong with it.
   const zeros = report.wrong > 0 || report.unverifiable > 0 ? zeroFindings(step) : [];
@@ -200,7 +216,7 @@ function unknownFindings(
 ): Finding[] {
   if (estimator !== undefined && reading !== 'none fits') return [];
   const { fingerprint, reason = NONE_FITS } = configuration;
-  const unread = `${fingerprint} explains the advantages neither of the samples nor of the rollouts`;
+  const unread = `${fingerprint} explains the advantages in no way to group the rows, such as one group for each run of equal prompts`;
   const why = estimator === undefined ? reason : unread;
   const text = `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.`;
   return [finding(unexplained === undefined ? 'configuration-unknown' : 'rewards-unknown', text)];

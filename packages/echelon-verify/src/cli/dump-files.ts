@@ -1,6 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DumpAdapter, Mapping } from '../format/dumps/adapter.ts';
+import { fileStart } from '../format/dumps/registry.ts';
+import { unknownTable } from '../format/dumps/unknown-table.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { anyAdapterFor } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
@@ -20,11 +22,11 @@ export interface Sources {
 }
 
 /** Names of files that can be a dump: folders of a run hold much else. */
-const DUMP = /\.(?:parquet|(?:jsonl|ndjson|json|csv)(?:\.gz)?|pt|pkl|pb)$/i;
+const DUMP = /\.(?:parquet|(?:jsonl|ndjson|json|csv|tsv)(?:\.gz)?|pt|pkl|pb)$/i;
 
 /**
- * Sorts files and folders by what reads them. `forced` reads all of them with one adapter. A file in no known format is
- * read as the project's own, which says what is wrong with it.
+ * Sorts files and folders by what reads them. `forced` reads all of them with one adapter. Of a table of no known trainer the
+ * fault says how to have it read. Any other file in no known format is read as the project's own, which says what is wrong with it.
  */
 export async function sourcesOf(
   paths: readonly string[],
@@ -41,9 +43,13 @@ export async function sourcesOf(
     for (const file of files) {
       const found = await kindOf(file, forced, map);
       if (found instanceof BatchFormatError) broken.push(found);
-      else if (found === 'native' || (found === undefined && !isFolder)) sources.push({ file });
-      else if (found === undefined) skipped.push(file);
-      else read.set(found, [...(read.get(found) ?? []), file]);
+      else if (found === 'native') sources.push({ file });
+      else if (found === undefined && isFolder) skipped.push(file);
+      else if (found === undefined) {
+        const fault = await unknownIn(file);
+        if (fault === undefined) sources.push({ file });
+        else broken.push(fault);
+      } else read.set(found, [...(read.get(found) ?? []), file]);
     }
     for (const [adapter, own] of read)
       sources.push('estimators' in adapter ? { adapter, files: own } : { steps: adapter, files: own });
@@ -64,6 +70,20 @@ async function kindOf(
     if (error instanceof BatchFormatError) return error;
     throw error;
   }
+}
+
+/** The first of the files that is a table with groups and rewards, with how to have it read. */
+export async function tableAmong(files: readonly string[]): Promise<BatchFormatError | undefined> {
+  for (const file of files) {
+    const fault = await unknownIn(file);
+    if (fault !== undefined && !fault.expected.includes('=COLUMN')) return fault;
+  }
+  return undefined;
+}
+
+/** What is wrong with a table of no known trainer; undefined for any other file. */
+async function unknownIn(file: string): Promise<BatchFormatError | undefined> {
+  return (await isOfKind(file, 'isFile')) ? unknownTable(await fileStart(file)) : undefined;
 }
 
 async function isOfKind(path: string, kind: 'isFile' | 'isDirectory'): Promise<boolean> {

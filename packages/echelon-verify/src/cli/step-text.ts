@@ -38,6 +38,33 @@ export function describeSteps(
   return `${[...steps.flatMap((step) => stepLines(step, width)), ...explain, summary(steps)].join('\n')}\n`;
 }
 
+/** The steps in dumps that are read for their advantages. */
+export interface StepsBesides {
+  readonly reports: StepFileReport[];
+  /** Files that are too large to be read as steps as well, with the option that reads them. */
+  readonly unread: string[];
+}
+
+/** In full if something was found, and in one line what was verified and what it needs to verify more. */
+export function describeBesides({ reports, unread }: StepsBesides, program: string, width?: number): string {
+  const found = reports.filter(({ consistent, findings }) => !consistent || findings.length > 0);
+  const stages = reports.flatMap((report) => report.stages);
+  const verified = new Set(
+    stages.filter(({ exact, rounding, wrong }) => exact + rounding + wrong > 0).map(({ stage }) => stage),
+  );
+  const lacks = new Set(stages.flatMap((stage) => stage.lacks));
+  const coverage = [
+    `also read as ${plural(reports.length, 'optimizer step')}: ${[...verified].join(', ') || 'no stage'} verified`,
+    ...(lacks.size === 0 ? [] : [`more needs ${[...lacks].join(', ')}`]),
+  ];
+  const lines = [
+    ...(reports.length === 0 ? [] : [coverage.join('; ')]),
+    ...unread.map((file) => `not read as optimizer steps as well, since it is large: ${file}`),
+  ];
+  const details = found.length === 0 ? '' : describeSteps(found, program, width);
+  return details + lines.map((line) => `${inert(line)}\n`).join('');
+}
+
 /** One step: a head, a table of its stages, and what is wrong. */
 export function stepLines(step: StepReport, width?: number | undefined): string[] {
   const { name, trained, rows, arithmetic, precision, precisionInferred, stages, findings } = step;

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { styleText } from 'node:util';
 import { explainRow } from '../explain/explain.ts';
@@ -10,8 +11,9 @@ import { runsOf } from '../format/dumps/runs.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import type { FirstWrong } from '../html/contents.ts';
 import { createReportCollector } from '../html/write-report.ts';
+import { present } from '../present.ts';
 import type { BatchReport, Finding } from '../report.ts';
-import { anyAdapterOf } from '../step/format/dumps/registry.ts';
+import { anyAdapterOf, stepsBesides } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
 import type { StepFileReport } from '../step/step-report.ts';
 import { verifyStep } from '../step/verify-step.ts';
@@ -27,14 +29,14 @@ import {
   readBundleOf,
   type TextStreams,
 } from './batch-files.ts';
-import { type Source, sourcesOf } from './dump-files.ts';
+import { type Source, sourcesOf, tableAmong } from './dump-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
 import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
 import { writeHtmlFile } from './html-file.ts';
 import { json } from './output.ts';
-import { describeSteps, stepsExit } from './step-text.ts';
+import { describeBesides, describeSteps, type StepsBesides, stepsExit } from './step-text.ts';
 import { table } from './table.ts';
 
 /**
@@ -63,11 +65,13 @@ export async function verifyFiles(
   );
   const errors: Error[] = [...broken];
   const steps: StepFileReport[] = [];
+  const besides: StepsBesides = { reports: [], unread: [] };
   const collector = html === undefined ? undefined : createReportCollector();
   let firstWrong: FirstWrong | undefined;
   const sink: Sink = {
     failed: (error) => void errors.push(error),
     seenSteps: (own) => void steps.push(...own),
+    besides,
     seen(report, batch) {
       if (asJson || html !== undefined) firstWrong ??= firstWrongOf(report, batch);
       collector?.add(batch, !report.ok && !isConsistent(report));
@@ -77,7 +81,7 @@ export async function verifyFiles(
   for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
   // Beside dumps, files of the run are no surprise.
   if (sources.length === 0 && errors.length === 0)
-    io.stderr.write(`${inert(skipped.length > 0 ? skippedText(skipped) : emptyText(paths))}\n`);
+    io.stderr.write(`${inert(skipped.length > 0 ? await skippedText(skipped) : emptyText(paths))}\n`);
   const all = runs.flat();
   if (html !== undefined && collector !== undefined && all.length > 0)
     await writeHtmlFile(collector, { file: html, paths, program, stated: given, reports: all, firstWrong });
@@ -85,13 +89,16 @@ export async function verifyFiles(
     io.stderr.write(`${inert(html)} is not written: there is no advantage batch\n`);
   if (asJson === true)
     io.stdout.write(
-      `${json({ batches: all, ...(steps.length > 0 && { steps }), ...(firstWrong && { firstWrong }) })}\n`,
+      `${json({ batches: all, ...present({ steps: orNone([...steps, ...besides.reports]), firstWrong }) })}\n`,
     );
   else {
     if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program), io.stdout.columns));
     if (steps.length > 0) io.stdout.write(describeSteps(steps, program, io.stdout.columns));
+    io.stdout.write(describeBesides(besides, program, io.stdout.columns));
   }
-  return exitOf(all, steps, errors.length > 0 || all.length + steps.length === 0);
+  // That the steps of a dump of advantages lack columns takes nothing from its advantages.
+  const off = besides.reports.filter(({ consistent }) => !consistent);
+  return exitOf(all, [...steps, ...off], errors.length > 0 || all.length + steps.length === 0);
 }
 
 /** The reports of each file of the project's own format, and of each run of a trainer. */
@@ -105,16 +112,45 @@ async function verifySources(
     if ('file' in source) runs.push(await verifyNative(source.file, sink));
     else if ('steps' in source) await verifyStepDump(source.steps, source.files, sink);
     else
-      for (const { files } of runsOf(source.adapter, source.files))
+      for (const { files } of runsOf(source.adapter, source.files)) {
         runs.push(withRowsCompared(await verifyRun(source.adapter, files, stated, sink)));
+        await verifyStepsBesides(source.adapter, files, sink);
+      }
   }
   return runs;
 }
+
+/** Bytes of a file of advantages up to which its steps are read as well: a step is held in memory. */
+const MAX_BESIDE_BYTES = 2 ** 26;
+
+/** The steps in the files of advantages, as far as they are small enough. */
+async function verifyStepsBesides(adapter: DumpAdapter, files: readonly string[], sink: Sink): Promise<void> {
+  const steps = stepsBesides(adapter.name);
+  const own = steps === undefined ? [] : files.filter((file) => steps.besides!.holds(file));
+  for (const file of own) {
+    const size = await sizeOf(file);
+    const seenSteps = (own: readonly StepFileReport[]) => void sink.besides.reports.push(...own);
+    if (size > MAX_BESIDE_BYTES) sink.besides.unread.push(`${file} (--from ${steps!.name})`);
+    else if (size > 0) await verifyStepDump(steps!, [file], { ...sink, seenSteps });
+  }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch {
+    return 0;
+  }
+}
+
+const orNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
 /** Receives each report with its batch, and what is wrong with a file. */
 interface Sink {
   seen(report: AnyReport, batch: Batch): void;
   seenSteps(reports: readonly StepFileReport[]): void;
+  /** The steps of files that are read for their advantages. */
+  readonly besides: StepsBesides;
   failed(error: Error): void;
 }
 
@@ -200,10 +236,12 @@ function emptyText(paths: readonly string[]): string {
   return `${paths.join(', ')}: no file that can be a batch or a dump`;
 }
 
-function skippedText(skipped: readonly string[]): string {
+async function skippedText(skipped: readonly string[]): Promise<string> {
   const names = skipped.slice(0, 3).join(', ');
   const more = skipped.length > 3 ? ` and ${skipped.length - 3} more` : '';
-  return `${plural(skipped.length, 'file')} in no known format skipped: ${names}${more} (--from NAME forces one of ${ADAPTERS.map(({ name }) => name).join(', ')})`;
+  const table = await tableAmong(skipped);
+  const advice = table === undefined ? '' : `\n${table.message}`;
+  return `${plural(skipped.length, 'file')} in no known format skipped: ${names}${more} (--from NAME forces one of ${ADAPTERS.map(({ name }) => name).join(', ')})${advice}`;
 }
 
 function bundleLine({ experiment, attempt, batch, version, sameReport }: BundleOf): string {

@@ -202,6 +202,12 @@ export const FINDINGS = {
     means: 'A block of rows that the trainer takes as one group holds more than one prompt.',
     remedy: 'Check the order of the rows: the trainer compares answers to different prompts.',
   },
+  'groups-cut': {
+    severity: 'warning',
+    means: 'These look like parts of larger groups: each was compared with rows that the dump does not hold.',
+    remedy:
+      'Record all rows of each group, or state the number of rows with --group-size to have the dump judged as whole.',
+  },
   'prompt-repeated': {
     severity: 'warning',
     means: 'Two groups of one step have the same prompt.',

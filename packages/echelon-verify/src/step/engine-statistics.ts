@@ -106,8 +106,9 @@ function ratioFindings(found: EngineStatistics): Finding[] {
 export function engineStatistics(batch: StepBatch): EngineStatistics | undefined {
   const { rolloutLogProb: engine, oldLogProb, logProb, offset } = batch.tokens;
   const counts = sampledFlags(batch);
-  // A loss without an old policy has the engine’s log-probs in its place.
-  const trainer = oldLogProb === engine ? logProb : (oldLogProb ?? logProb);
+  // A loss without an old policy has the engine’s log-probs in its place: then they are those of the engine in two columns.
+  const isEngine = engine !== undefined && oldLogProb !== undefined && areEqual(engine, oldLogProb, counts);
+  const trainer = isEngine ? logProb : (oldLogProb ?? logProb);
   if (engine === undefined || trainer === undefined || batch.rows < MIN_ROWS) return undefined;
   const sums = emptySums();
   const ofRows: { sum: number; count: number }[] = [];
@@ -124,6 +125,11 @@ export function engineStatistics(batch: StepBatch): EngineStatistics | undefined
       ofRows.push({ sum: sums.ratio - start.sum, count: sums.tokens - start.count });
   }
   return sums.tokens < MIN_TOKENS || ofRows.length < MIN_ROWS ? undefined : summary(sums, ofRows);
+}
+
+/** True if two columns hold the same numbers at all tokens that count. */
+function areEqual(a: Float32Array, b: Float32Array, counts: (token: number) => boolean): boolean {
+  return a === b || a.every((value, token) => !counts(token) || Object.is(value, b[token]));
 }
 
 /**

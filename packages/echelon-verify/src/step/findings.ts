@@ -91,6 +91,13 @@ export const STEP_FINDINGS = {
       'A reported loss, clip fraction, KL or entropy is not what tokens, denominators and reduction give.',
     remedy: 'Correct the reduction of the value over micro-batches and ranks.',
   },
+  'mean-without-number': {
+    severity: 'error',
+    means:
+      'A reported mean over micro-batches is the sum of the recorded ones divided by no possible number of them.',
+    remedy:
+      'Look for the file of a rank that is missing; if all are there, the denominator of a micro-batch is not that of the step, or the sum was logged.',
+  },
   'arithmetic-identified': {
     severity: 'warning',
     means: 'Another arithmetic than the stated one explains every gradient coefficient.',

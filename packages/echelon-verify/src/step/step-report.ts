@@ -56,6 +56,8 @@ export interface ValueReport {
   reduction: string | null;
   /** Why it is unverifiable. */
   lacks: string[];
+  /** The sum of the micro-batches divided by a reported mean of them, if that is no number of micro-batches there can be. */
+  times?: number;
 }
 
 /** What verification found in one step. */

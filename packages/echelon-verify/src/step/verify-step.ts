@@ -1,9 +1,10 @@
 /** Verifies one optimizer step, stage by stage. */
 
 import { finding } from '../provenance/findings.ts';
-import { MAX_LISTED_ROWS } from '../report.ts';
+import { type Finding, MAX_LISTED_ROWS } from '../report.ts';
 import { plural } from '../text/plural.ts';
 import { type StepModel, stepModel } from './chain.ts';
+import { stepFinding } from './findings.ts';
 import type { StepPrecision } from './format/settings.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { CODE } from './judge.ts';
@@ -34,7 +35,7 @@ export function verifyStep(batch: StepBatch): StepReport {
     ...valueStage(values),
   ]);
   const gradient = stages.find(({ stage }) => stage === 'gradient');
-  const findings = stepFindings(model, (gradient?.wrong ?? 0) > 0);
+  const findings = [...stepFindings(model, (gradient?.wrong ?? 0) > 0), ...partsFindings(batch, values)];
   const consistent =
     stages.every(({ wrong }) => wrong === 0) && findings.every(({ severity }) => severity !== 'error');
   return {
@@ -53,6 +54,15 @@ export function verifyStep(batch: StepBatch): StepReport {
     ok: consistent && gradient !== undefined && gradient.unverifiable === 0 && ofTokens.trained > 0,
     consistent,
   };
+}
+
+/** Reported means that no number of micro-batches gives. */
+function partsFindings({ step }: StepBatch, values: StepReport['values']): Finding[] {
+  return values.flatMap(({ name, times }) => {
+    if (times === undefined) return [];
+    const text = `The sum of ${name} over ${plural(step.microBatches.length, 'recorded micro-batch', 'recorded micro-batches')} is ${times.toFixed(3)} times the reported mean.`;
+    return [stepFinding('mean-without-number', text)];
+  });
 }
 
 function outcomesOfRows(worst: Uint8Array): Pick<StepReport, 'ofRows' | 'wrongRows'> {

@@ -16,6 +16,11 @@ interface Case {
   readonly stated?: StatedFiles;
 }
 
+const MAPPED: StatedFiles = {
+  map: { group: 'uid', reward: 'score', advantage: 'advantage', step: 'step' },
+  estimator: 'grpo',
+};
+
 const ALL: readonly Case[] = [
   { path: 'miles-1325/control-own-index', exit: 0, says: [/8 exact/] },
   { path: 'miles-1325/control-shared-index', exit: 3, says: [/8 exact/, /8 samples are of 7 rollouts/] },
@@ -34,6 +39,7 @@ const ALL: readonly Case[] = [
   { path: 'prime-rl-2972/wrong-step-infinity.json', exit: 2, says: [/lossGradient\[84\].*found Infinity/] },
   { path: 'prime-rl-2972/masked-nan-right.json', exit: 0 },
   { path: 'prime-rl-2972/masked-nan.json', exit: 1, says: [/mask +217 +0 +1/] },
+  { path: 'shape-trl-variable', exit: 3, says: [/8 exact/, /group-sizes-differ.*from 3 to 5/] },
   { path: 'prime-rl-3170/right', exit: 3, says: [/8 exact/] },
   { path: 'prime-rl-3170/no-advantage', exit: 3, says: [/advantages-missing/] },
   {
@@ -50,6 +56,41 @@ const ALL: readonly Case[] = [
   { path: 'shape-text-advantage/t.jsonl', exit: 2, says: [/row 0, reward: expected a number, found "1\.0"/] },
   { path: 'shape-text-advantage/missing-in-one.jsonl', exit: 3, says: [/3 exact.*0 wrong, 1 unverifiable/] },
   { path: 'shape-text-advantage/null-in-one.jsonl', exit: 3, says: [/No advantage in 1 row \(row 2\)/] },
+  { path: 'shape-json-array/t.json', exit: 3, says: [/4 exact/] },
+  { path: 'shape-tsv/t.tsv', exit: 3, says: [/4 exact/] },
+  { path: 'shape-wandb-table/completions.table.json', exit: 2, says: [/--map group=prompt,reward=accuracy/] },
+  {
+    path: 'shape-wandb-table/completions.table.json',
+    exit: 3,
+    says: [/4 exact/],
+    stated: { map: { group: 'prompt', reward: 'accuracy', advantage: 'advantage', step: 'step' } },
+  },
+  {
+    path: 'shape-open-instruct',
+    exit: 2,
+    says: [/--map group=prompt_idx,reward=reward,advantage=advantage/],
+  },
+  {
+    path: 'trl-5026/right.jsonl',
+    exit: 2,
+    says: [/--map group=uid,reward=score,advantage=advantage,step=step/],
+  },
+  { path: 'grpo-flat-2/right.jsonl', exit: 0, stated: { ...MAPPED, params: { epsilon: 1e-4 } } },
+  {
+    path: 'grpo-flat-2/wrong.jsonl',
+    exit: 1,
+    says: [/wrong-rows/],
+    stated: { ...MAPPED, params: { epsilon: 1e-4 } },
+  },
+  { path: 'tt-metal-46412/right.jsonl', exit: 0, stated: MAPPED },
+  { path: 'tt-metal-46412/wrong.jsonl', exit: 1, says: [/wrong-rows/], stated: MAPPED },
+  {
+    path: '../dumps/slime-layout/right',
+    exit: 3,
+    says: [/also read as 2 optimizer steps: denominator verified; more needs tokens\.logProb/],
+  },
+  { path: '../dumps/slime-layout/wrong', exit: 1, says: [/denominator +7 +0 +4/] },
+  { path: '../dumps/nemo-rl-settings/grpo-divided-all', exit: 0, says: [/also read as 1 optimizer step/] },
 ];
 
 /** Exit status and output, errors included. */

@@ -28,7 +28,9 @@ test('a stated constant may hold the ranks: no scale beside it is neutral, but a
 /** A step of many tokens whose engine gives tool tokens, which have no part in the loss, another log-prob. */
 function withToolTokens(): { from: Rollouts; rollout: Float32Array } {
   const from = rollouts(7, 60);
-  const rollout = from.old.map((value, token) => (from.kept[token] === 1 ? value : -20));
+  const rollout = from.old.map((value, token) =>
+    from.kept[token] === 1 ? value + 1e-4 * (token % 2 ? 1 : -1) : -20,
+  );
   return { from, rollout };
 }
 
@@ -71,4 +73,14 @@ test('tokens outside of the loss do not hide that every ratio of a later pass is
   const step = simulated({ from: { ...from, old } });
   const microBatches = step.step.microBatches.map((one) => ({ ...one, pass: 1 }));
   assert.deepEqual(codesOf({ ...step, step: { ...step.step, microBatches } }), ['ratio-always-one']);
+});
+
+test('old log-probs that are the engine’s compare the engine with the current policy, whichever column holds them', () => {
+  const from = rollouts(7, 60);
+  const logProb = from.logProb.map((value) => value - 3);
+  const settings = { policyLoss: { name: 'prime-rl', params: {} } };
+  const step = simulated({ from: { ...from, logProb }, settings, tokens: { rolloutLogProb: from.old } });
+  const copied = { ...step, tokens: { ...step.tokens, rolloutLogProb: from.old.slice() } };
+  assert.notEqual(codesOf(step).length, 0);
+  assert.deepEqual(codesOf(copied), codesOf(step));
 });

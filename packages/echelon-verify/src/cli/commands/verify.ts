@@ -23,7 +23,8 @@ is not verified: the estimator or the reward columns were inferred, the rows are
 advantages.
 A file of the format echelon-batch/3 holds optimizer steps. Each stage is reported on its own, from the ratio to the \
 reported loss. A step is ok if nothing is wrong and the gradient coefficient of every trained token was verified.
-A dump with advantages is read as optimizer steps only with --from (nemo-rl-steps, slime-steps).
+The training dumps of NeMo-RL and slime are read as optimizer steps as well, up to 64 MB a file; --from nemo-rl-steps or \
+slime-steps reads larger ones. What such steps lack takes nothing from the status of their advantages.
 --json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows", \
 "findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}; for a dump also \
 "format", "configuration", "signal" and "consistent"; for optimizer steps "steps" with "stages", "values" and \

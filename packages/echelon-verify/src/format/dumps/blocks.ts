@@ -7,29 +7,48 @@ import { finding, some } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import type { Names } from './adapter.ts';
-import { namesOf } from './dump-batch.ts';
 
 /** The groups of a step, and what contradicts them. */
 export interface Blocks {
   readonly group: Names;
-  /** Rows per block; undefined: nothing tells it. */
-  readonly size: number | undefined;
   readonly findings: readonly Finding[];
 }
 
-/** Groups rows by position. `prompts` has one text a row; `stated` is the size of a block, if known. */
-export function blocksOf(prompts: readonly string[], stated: number | undefined): Blocks {
-  const runs = runsOf(prompts);
-  const size = stated ?? usualRun(runs);
-  if (size === undefined) return { group: namesOf(prompts), size, findings: [] };
+/** Groups rows by position in blocks of the stated size. `prompts` has one text a row. */
+export function blocksOf(prompts: readonly string[], size: number): Blocks {
   // After a lost row, positions do not tell the blocks any more: equal prompts do.
   if (prompts.length % size !== 0) {
     const text = `${counted(prompts.length, 'row')} are not a multiple of ${size} rows per group.`;
-    const group = runNames(runs.flatMap((run) => pieces(run, size)));
-    return { group, size, findings: [finding('block-partial', text), ...repeated(prompts, group)] };
+    const group = inPieces(prompts, size);
+    return { group, findings: [finding('block-partial', text), ...repeated(prompts, group)] };
   }
   const group = runNames(Array.from({ length: prompts.length / size }, () => size));
-  return { group, size, findings: [...mixed(prompts, group), ...repeated(prompts, group)] };
+  return { group, findings: [...mixed(prompts, group), ...repeated(prompts, group)] };
+}
+
+/**
+ * The groups that runs of equal prompts can be, if no size is stated: runs of one length are groups, or blocks of it. Runs that
+ * differ are groups of different sizes, or several groups with one prompt; the first is what fits without a lost row. Empty if
+ * no prompt occurs twice in a row.
+ */
+export function runBlocks(prompts: readonly string[]): Blocks[] {
+  const runs = runsOf(prompts);
+  const size = usualRun(runs);
+  if (size === undefined) return [];
+  const whole = withRepeated(prompts, runNames(runs));
+  const pieces = withRepeated(prompts, inPieces(prompts, size));
+  if (pieces.group.names.length === whole.group.names.length) return [whole];
+  return runs.every((run) => run % size === 0) ? [pieces, whole] : [whole, pieces];
+}
+
+const withRepeated = (prompts: readonly string[], group: Names): Blocks => ({
+  group,
+  findings: repeated(prompts, group),
+});
+
+/** Runs of equal prompts, in pieces of the size at most. */
+function inPieces(prompts: readonly string[], size: number): Names {
+  return runNames(runsOf(prompts).flatMap((run) => pieces(run, size)));
 }
 
 /** Lengths of runs of equal prompts. */

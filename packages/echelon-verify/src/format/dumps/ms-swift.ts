@@ -43,6 +43,11 @@ export const MS_SWIFT: DumpAdapter = {
       }
     }
   },
+  rewardChoices: async (file, { rewards, functions, weights }) => {
+    if ([rewards, functions, weights].some((stated) => stated !== undefined)) return [];
+    const [names = []] = await namesIn(file);
+    return names.map((_, fewer) => names.slice(0, names.length - fewer));
+  },
   find: async (file) => {
     const place = join(dirname(file), 'args.json');
     try {
@@ -55,9 +60,8 @@ export const MS_SWIFT: DumpAdapter = {
 };
 
 function readStep(file: string, line: Line, options: DumpOptions): DumpStep {
-  const keys = [...keysOfJson(line.bytes).keys()];
-  // The reward functions stand between the completions and the advantages, other columns after them.
-  const names = options.rewards ?? keys.slice(keys.indexOf('completion') + 1, keys.indexOf('advantages'));
+  const names =
+    options.rewards ?? columnsBetween(line).slice(0, options.functions ?? options.weights?.length);
   const selection = Object.fromEntries(
     ['step', 'gen_step', 'prompt', 'advantages', ...names].map((key) => [key, true as const]),
   );
@@ -82,6 +86,19 @@ function readStep(file: string, line: Line, options: DumpOptions): DumpStep {
   );
 }
 
+/** The reward functions stand between the completions and the advantages, and before what a logger adds there. */
+function columnsBetween({ bytes }: Line): string[] {
+  const keys = [...keysOfJson(bytes).keys()];
+  return keys.slice(keys.indexOf('completion') + 1, keys.indexOf('advantages'));
+}
+
+/** The columns of the first line that can be rewards. */
+async function namesIn(file: string): Promise<string[][]> {
+  await using source = await openSource(file);
+  for await (const line of linesOf(source)) return [columnsBetween(line)];
+  return [];
+}
+
 function listOf(file: string, line: Line, row: Record<string, unknown>, key: string): unknown[] {
   const value = row[key];
   if (Array.isArray(value)) return value;
@@ -104,12 +121,19 @@ function fromSettings(
     file,
     options: {
       ...(typeof groupSize === 'number' && groupSize > 0 ? { groupSize } : {}),
-      ...(Array.isArray(weights) ? { weights: weights.map(numberOf) } : {}),
+      ...(Array.isArray(weights) ? { weights: weights.map(numberOf), functions: weights.length } : {}),
+      ...functionsOf(settings),
       ...(evaluation === undefined ? {} : { evaluation }),
       ...(rowsPerStep === undefined ? {} : { rowsPerStep }),
     },
     estimator: estimatorOf(settings),
   };
+}
+
+/** The reward functions and models that the run states, each of which gives a column. */
+function functionsOf({ reward_funcs: names, reward_model: models }: Record<string, unknown>): DumpOptions {
+  if (!Array.isArray(names)) return {};
+  return { functions: names.length + (Array.isArray(models) ? models.length : 0) };
 }
 
 /** Rows of a generation. Undefined if not all of them are written, or if their number varies. */

@@ -3,7 +3,8 @@ import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import type { DumpOptions, DumpStep, RewardFunction } from './adapter.ts';
-import { blocksOf } from './blocks.ts';
+import { type Blocks, blocksOf, runBlocks } from './blocks.ts';
+import { namesOf } from './dump-batch.ts';
 import { weightedRewards } from './rewards.ts';
 
 /** A logged step of a trainer whose groups are blocks of rows with one prompt. */
@@ -24,37 +25,50 @@ export interface PromptBlocks {
 /** The step with groups by position, and with the weighted sum of its reward functions as reward. */
 export function promptBlocksStep(step: PromptBlocks, { groupSize, weights }: DumpOptions): DumpStep {
   const { file, trainingStep, prompts, rewards, advantage, unreported, unrewarded } = step;
-  const { group, size, findings } = blocksOf(prompts, groupSize);
   const { sum, error } = weightedRewards(
     rewards.map(({ value }) => value),
     weights,
     file,
   );
   const numbered = Number.isInteger(trainingStep);
-  return {
-    name: numbered ? `step ${trainingStep}` : file,
-    file,
-    ...(numbered ? { trainingStep } : {}),
-    group,
-    reward: sum,
-    ...(error === undefined ? {} : { rewardError: error }),
-    ...(rewards.length === 0
-      ? {}
-      : { rewards: rewards.map((one, i): RewardFunction => ({ ...one, weight: weights?.[i] ?? 1 })) }),
-    ...present({ advantage, unreported, unrewarded }),
-    ...(size === undefined ? {} : { groupSize: size }),
-    findings: [...findings, ...sizeUnknown(size, prompts.length), ...(step.findings ?? [])],
-  };
+  const [blocks, ...others] = groupsOf(prompts, groupSize).map(
+    ({ group, findings }): DumpStep => ({
+      name: numbered ? `step ${trainingStep}` : file,
+      file,
+      ...(numbered ? { trainingStep } : {}),
+      group,
+      reward: sum,
+      ...(error === undefined ? {} : { rewardError: error }),
+      ...(rewards.length === 0
+        ? {}
+        : { rewards: rewards.map((one, i): RewardFunction => ({ ...one, weight: weights?.[i] ?? 1 })) }),
+      ...present({ advantage, unreported, unrewarded, groupSize }),
+      findings: [...findings, ...(step.findings ?? [])],
+    }),
+  );
+  return others.length === 0 ? blocks! : { ...blocks!, otherReadings: others };
 }
 
-function sizeUnknown(size: number | undefined, rows: number): Finding[] {
-  if (size !== undefined || rows === 0) return [];
-  return [finding('group-size-unknown', `No prompt occurs twice in a row in ${counted(rows, 'row')}.`)];
+/** The ways to group the rows; one without groups if nothing tells any. */
+function groupsOf(prompts: readonly string[], groupSize: number | undefined): Blocks[] {
+  if (groupSize !== undefined) return [blocksOf(prompts, groupSize)];
+  const found = runBlocks(prompts);
+  if (found.length > 0) return found;
+  const text = `No prompt occurs twice in a row in ${counted(prompts.length, 'row')}.`;
+  const unknown = prompts.length === 0 ? [] : [finding('group-size-unknown', text)];
+  return [{ group: namesOf(prompts), findings: unknown }];
 }
 
 /** The step with NaN as the reward of rows that no function scored: what they count as is the estimator's. */
-export function unscoredAsNaN(step: DumpStep): DumpStep {
+export function unscoredAsNaN({ otherReadings, ...step }: DumpStep): DumpStep {
   const isScored = (row: number): boolean =>
     (step.rewards ?? []).some(({ value }) => !Number.isNaN(value[row]!));
-  return { ...step, reward: step.reward.map((reward, row) => (isScored(row) ? reward : Number.NaN)) };
+  const reward = step.reward.map((own, row) => (isScored(row) ? own : Number.NaN));
+  return {
+    ...step,
+    reward,
+    ...(otherReadings === undefined
+      ? {}
+      : { otherReadings: otherReadings.map((one) => ({ ...one, reward })) }),
+  };
 }

@@ -1,10 +1,11 @@
-/** Rows of a table, whatever kind of file it is: JSON lines, CSV or parquet. */
+/** Rows of a table, whatever kind of file it is: JSON lines, a JSON array, a table of W&B, CSV with any delimiter, or parquet. */
 
 import { parse } from 'csv-parse/stream';
 import { BatchFormatError } from '../format-error.ts';
+import { MAX_JSON_BYTES } from '../parse-json.ts';
 import { type Line, linesOf } from './json-lines.ts';
 import { isParquet, parquetRows, readParquetHead } from './parquet.ts';
-import { PickJsonError, pickJson, type Selection } from './pick-json.ts';
+import { keysOfJson, PickJsonError, pickJson, type Selection } from './pick-json.ts';
 import type { DumpSource } from './source.ts';
 
 /** One row: the chosen columns by name. */
@@ -14,12 +15,86 @@ export type TableRow = Readonly<Record<string, unknown>>;
 const MAX_RECORD_BYTES = 2 ** 24;
 const CHUNK_BYTES = 2 ** 20;
 
-/** The rows with the chosen columns. Holds one line, record or row group at a time. Throws a BatchFormatError. */
+/** The rows with the chosen columns. Holds one line, record or row group at a time, or all of a JSON array. Throws a BatchFormatError. */
 export async function* recordsOf(source: DumpSource, columns: readonly string[]): AsyncGenerator<TableRow> {
-  const start = new Uint8Array(await source.slice(0, 4));
-  if (isParquet(start)) yield* parquetRecords(source, columns);
-  else if (start[0] === 0x7b) yield* jsonRecords(source, columns);
-  else yield* csvRecords(source, columns);
+  const bytes = new Uint8Array(await source.slice(0, START_BYTES));
+  const layout = layoutOf(bytes);
+  if (layout.kind === 'parquet') yield* parquetRecords(source, columns);
+  else if (layout.kind === 'lines') yield* jsonRecords(source, columns);
+  else if (layout.kind === 'csv') yield* csvRecords(source, columns, layout.delimiter);
+  else yield* jsonTable(source, columns, layout.kind);
+}
+
+/** Bytes at the start of a file that decide its layout. */
+const START_BYTES = 2 ** 16;
+
+/** How a table is written: `array` is a JSON array of records, `columns` W&B's object of `columns` and `data`. */
+export type TableLayout =
+  | { readonly kind: 'parquet' }
+  | { readonly kind: 'lines' }
+  | { readonly kind: 'array' | 'columns'; readonly names: readonly string[] }
+  | { readonly kind: 'csv'; readonly delimiter: string; readonly names: readonly string[] };
+
+/** The layout by the start of a file. Anything that is none of the others is taken for CSV. */
+export function layoutOf(bytes: Uint8Array): TableLayout {
+  if (isParquet(bytes)) return { kind: 'parquet' };
+  const text = Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/^\ufeff/, '');
+  if (/^\s*\[\s*\{/.test(text)) {
+    const names = [...keysOfJson(Buffer.from(text.slice(text.indexOf('{')))).keys()];
+    return { kind: 'array', names };
+  }
+  if (text.startsWith('{')) {
+    const columns = /^\{\s*"columns"\s*:\s*(\["[^\]]*\])/.exec(text)?.[1];
+    return columns === undefined ? { kind: 'lines' } : { kind: 'columns', names: namesIn(columns) };
+  }
+  const [line = ''] = text.split(/\r?\n/, 1);
+  const delimiter = DELIMITERS.reduce((a, b) => (line.split(b).length > line.split(a).length ? b : a));
+  const names = line.split(delimiter).map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
+  return { kind: 'csv', delimiter, names };
+}
+
+const DELIMITERS = [',', ';', '\t'];
+
+function namesIn(columns: string): string[] {
+  try {
+    return (JSON.parse(columns) as unknown[]).map(String);
+  } catch {
+    return [];
+  }
+}
+
+/** The rows of a JSON file that is one value. */
+async function* jsonTable(
+  source: DumpSource,
+  columns: readonly string[],
+  kind: 'array' | 'columns',
+): AsyncGenerator<TableRow> {
+  const { path } = source;
+  if (source.byteLength > MAX_JSON_BYTES) {
+    const expected = `JSON of at most ${MAX_JSON_BYTES} bytes in one value (JSON lines may be longer)`;
+    throw new BatchFormatError({ code: 'too-large', file: path, expected, found: `${source.byteLength}` });
+  }
+  const line = { number: 1, bytes: new Uint8Array(await source.slice(0)) };
+  if (kind === 'array') {
+    const rows = pickedLine(path, line, selectionOf(columns));
+    for (const row of rows as unknown[]) yield isRow(row) ? flat(row, columns) : {};
+    return;
+  }
+  const { columns: names, data } = pickedLine(path, line, { columns: true, data: true }) as TableRow;
+  if (!Array.isArray(names) || !Array.isArray(data)) {
+    const expected = 'a table of columns and data';
+    throw new BatchFormatError({ code: 'invalid', file: path, expected, found: 'another object' });
+  }
+  const places = columns.map((name) => names.indexOf(name));
+  for (const row of data)
+    yield Object.fromEntries(
+      columns.map((name, at) => [
+        name,
+        places[at]! < 0 || !Array.isArray(row) ? undefined : row[places[at]!],
+      ]),
+    );
 }
 
 async function* parquetRecords(source: DumpSource, columns: readonly string[]): AsyncGenerator<TableRow> {
@@ -71,7 +146,11 @@ function isRow(value: unknown): value is TableRow {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-async function* csvRecords(source: DumpSource, columns: readonly string[]): AsyncGenerator<TableRow> {
+async function* csvRecords(
+  source: DumpSource,
+  columns: readonly string[],
+  delimiter: string,
+): AsyncGenerator<TableRow> {
   let from = 0;
   const bytes = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -83,6 +162,7 @@ async function* csvRecords(source: DumpSource, columns: readonly string[]): Asyn
   const parser = parse({
     columns: (names: string[]) => uniqueNames(names, source.path),
     bom: true,
+    delimiter,
     max_record_size: MAX_RECORD_BYTES,
     skip_empty_lines: true,
   });

@@ -6,6 +6,7 @@ import { NEMO_RL } from './nemo-rl.ts';
 import { isParquet, readParquetHead } from './parquet.ts';
 import { keysOfJson } from './pick-json.ts';
 import { PRIME_RL } from './prime-rl.ts';
+import { layoutOf } from './records.ts';
 import { RLLM } from './rllm.ts';
 import { ROLL } from './roll.ts';
 import { SLIME } from './slime.ts';
@@ -13,6 +14,7 @@ import { type DumpSource, openPacked, withSource } from './source.ts';
 import { hasColumns, KNOWN_TABLES, TABLE } from './table.ts';
 import { isZip } from './torch-zip.ts';
 import { TRL } from './trl.ts';
+import { unmapped } from './unknown-table.ts';
 import { VERL } from './verl.ts';
 
 /** All adapters, the more particular before the general: the only list of them. */
@@ -46,7 +48,7 @@ export function adapterOf(name: string): DumpAdapter {
 
 /**
  * The adapter that reads a file, `native` for the project's own formats, undefined for any other file. A file with all
- * columns of `map` is a table.
+ * columns of `map` is a table. Throws a BatchFormatError for a table that lacks some of them.
  */
 export async function adapterFor(
   path: string,
@@ -54,9 +56,14 @@ export async function adapterFor(
 ): Promise<DumpAdapter | 'native' | undefined> {
   if (await isNative(path)) return 'native';
   const start = await fileStart(path);
+  const found = ADAPTERS.find((adapter) => adapter.matches(start));
+  if (found !== undefined) return found;
   const columns = Object.values(map);
-  const mapped = columns.length > 0 && hasColumns(start, columns) ? TABLE : undefined;
-  return ADAPTERS.find((adapter) => adapter.matches(start)) ?? mapped;
+  if (columns.length === 0) return undefined;
+  if (hasColumns(start, columns)) return TABLE;
+  const fault = unmapped(start, columns);
+  if (fault !== undefined) throw fault;
+  return undefined;
 }
 
 /** The beginning of a file, as far as it decides the format. Throws as `openSource`. */
@@ -70,9 +77,15 @@ async function startOf(source: DumpSource): Promise<FileStart> {
   if (isParquet(bytes)) return { path, bytes, parquet: await readParquetHead(source), isZip: false };
   const plain = { path, bytes, isZip: isZip(bytes) };
   if (plain.isZip) return plain;
-  if (bytes[0] === 0x7b) return { ...plain, keys: keysOfJson(await firstLine(source, bytes)) };
-  const header = headerOf(bytes);
-  return header === undefined ? plain : { ...plain, header };
+  const layout = layoutOf(bytes);
+  if (layout.kind === 'lines') return { ...plain, keys: keysOfJson(await firstLine(source, bytes)) };
+  if (!('names' in layout) || (layout.kind === 'csv' && !isHeader(layout.names))) return plain;
+  return { ...plain, header: layout.names };
+}
+
+/** True for names that can be those of columns: a line of text with several of them. */
+function isHeader(names: readonly string[]): boolean {
+  return names.length > 1 && !names.some((name) => /[\p{Cc}\ufffd]/u.test(name));
 }
 
 /** The first line; of a line that never ends as much as tells its keys, and of an object over many lines the start. */
@@ -86,16 +99,6 @@ async function firstLine(source: DumpSource, start: Uint8Array): Promise<Uint8Ar
 }
 
 const MAX_FIRST_LINE_BYTES = 2 ** 28;
-
-/** The names in the first line of a text, if it is a line of CSV. */
-function headerOf(bytes: Uint8Array): string[] | undefined {
-  const text = Buffer.from(bytes)
-    .toString('utf8')
-    .replace(/^\ufeff/, '');
-  const [line = ''] = text.split(/\r?\n/, 1);
-  if (!line.includes(',') || /[\p{Cc}\ufffd]/u.test(line)) return undefined;
-  return line.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
-}
 
 /** `echelon-batch/1` to `/3`, plain or in gzip: JSON with `batches`, or a protobuf batch, which begins with the format's name. */
 async function isNative(path: string): Promise<boolean> {

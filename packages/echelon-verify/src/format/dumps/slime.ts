@@ -223,14 +223,9 @@ function byGroup(
   grouped: Names | undefined,
   { groupSize, blockRows }: Pick<DumpOptions, 'groupSize' | 'blockRows'>,
 ): Reading {
-  const blocks =
-    grouped === undefined
-      ? blocksOf(
-          rows.map(() => ''),
-          groupSize,
-        )
-      : undefined;
-  const own = grouped ?? blocks!.group;
+  const nameless = rows.map(() => '');
+  const blocks = grouped === undefined && groupSize !== undefined ? blocksOf(nameless, groupSize) : undefined;
+  const own = grouped ?? blocks?.group ?? namesOf(nameless);
   const isWhole = rows.length > 0 && (blockRows === undefined ? isUneven(own) : rows.length !== blockRows);
   const unknown = finding('group-size-unknown', 'The dump of the training has no group_index.');
   return {

@@ -76,7 +76,7 @@ export const KNOWN_TABLES: readonly DumpAdapter[] = KNOWN.map((table) => ({
 /** The adapter of a table whose columns the caller names. */
 export const TABLE: DumpAdapter = {
   name: 'table',
-  title: 'table (CSV, JSON lines or parquet)',
+  title: 'table (CSV, JSON or parquet)',
   matches: (start) => hasColumns(start, ['group', 'reward']),
   estimators: [],
   steps: (files, options) =>
@@ -169,7 +169,7 @@ function finished(
 ): DumpStep {
   const { step, file, reward, advantage, trajectory } = pending;
   const grouped = pending.group.some((name) => name !== '');
-  const blocks = grouped ? undefined : blocksOf(pending.group, groupSize);
+  const blocks = grouped || groupSize === undefined ? undefined : blocksOf(pending.group, groupSize);
   const group = blocks?.group ?? namesOf(pending.group);
   const name = step === undefined ? basename(file) : `step ${step}`;
   const own =

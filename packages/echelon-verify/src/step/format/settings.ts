@@ -99,6 +99,8 @@ export interface ReportedValue {
   readonly reduction?: (typeof REDUCTIONS)[number];
   /** What a dump does not say of the reduction, if that is more than `reduction`. The value is unverifiable then. */
   readonly lacks?: string;
+  /** A mean of micro-batches that may be over more of them than the dump holds; each of the others adds 0. */
+  readonly hasMore?: true;
   /** For a mean over tokens. Omitted: `kept`, the mask after rejection. */
   readonly counts?: MeanCounts;
   /** Significant digits to which the tracker rounded. Omitted: float32. */

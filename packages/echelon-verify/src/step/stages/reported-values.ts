@@ -167,10 +167,35 @@ function checkValue(model: StepModel, sums: readonly MicroBatchSums[], key: Repo
   const found = partsOf(model, sums, key, stated.counts);
   if ('lacks' in found) return unknown(key, stated, found.lacks);
   if (stated.lacks !== undefined) return unknown(key, stated, [stated.lacks]);
+  if (stated.hasMore) return ofUnknownNumber(key, stated, found.parts, model.layout.ranks);
   const isOne = found.parts.length === 1;
   if (!isOne && stated.reduction === undefined)
     return unknown(key, stated, [`step.reported.${key}.reduction`]);
   return judged(key, stated, reduced(found.parts, stated.reduction, model.layout.ranks));
+}
+
+/**
+ * A mean of more micro-batches than are recorded, the others of which add 0: the sum divided by the mean is their number, a multiple of the
+ * ranks that is not below the recorded ones. A sum that is near 0 tells no number.
+ */
+function ofUnknownNumber(
+  name: ReportedKey,
+  stated: ReportedValue,
+  parts: readonly Part[],
+  ranks: number,
+): ValueReport {
+  const { value, error } = reduced(parts, 'sum', ranks);
+  const reported = Math.abs(stated.value);
+  const size = Math.sign(stated.value) * value;
+  const print = printError(stated);
+  const [least, most] = [(size - error) / (reported + print), (size + error) / (reported - print)];
+  if (!(reported > print && most - least < 1))
+    return unknown(name, stated, ['a sum that is not near 0, to tell the number of micro-batches']);
+  const times = Math.round(size / reported);
+  if (times >= parts.length && times % ranks === 0 && times >= least && times <= most)
+    return judged(name, stated, { value: value / times, error: error / times, tokens: 0 });
+  const found = unknown(name, stated, ['a number of micro-batches that gives the mean']);
+  return { ...found, times: size / reported };
 }
 
 function unknown(name: ValueReport['name'], stated: ReportedValue, lacks: readonly string[]): ValueReport {

@@ -22,7 +22,7 @@ test('a line is a step, and NaN of a reward function counts as 0', async () => {
   const adapter = await adapterFor(fileOf('grpo'));
   assert.equal(adapter, MS_SWIFT);
   const [step] = await stepsOf(MS_SWIFT, [fileOf('grpo')], { weights: [1, 0.3] });
-  assert.deepEqual([step!.name, step!.groupSize, step!.reward.length], ['step 1', 8, 64]);
+  assert.deepEqual([step!.name, step!.group.names.length, step!.reward.length], ['step 1', 8, 64]);
   assert.ok(step!.reward.every((reward) => !Number.isNaN(reward)));
   assert.ok(step!.rewards![1]!.value.some(Number.isNaN));
 });
@@ -74,4 +74,32 @@ test('an evaluation adds a line that is not verified, and its rows leave the nex
       setting,
     );
   }
+});
+
+test('a numeric column that a logger adds before the advantages is no reward', async () => {
+  await using dir = await folder();
+  const [line] = readFileSync(fileOf('grpo'), 'utf8').split('\n');
+  const { advantages, solution, ...others } = JSON.parse(line!.replaceAll('NaN', 'null')) as Record<
+    string,
+    unknown[]
+  >;
+  const entropy = advantages!.map((_, row) => row / 100);
+  const path = await dir.write(
+    'completions.jsonl',
+    JSON.stringify({ ...others, entropy, advantages, solution }),
+  );
+  const args = { num_generations: 8, advantage_estimator: 'grpo', scale_rewards: 'group' };
+  await dir.write('args.json', JSON.stringify({ ...args, reward_funcs: ['accuracy', 'format'] }));
+  const [read] = await stepsOf(MS_SWIFT, [path], { functions: 2 });
+  assert.deepEqual(
+    read!.rewards!.map(({ name }) => name),
+    ['accuracy', 'format'],
+  );
+  const [weighed] = await Array.fromAsync(verifyDump(MS_SWIFT, [path], { weights: [1, 0.3] }));
+  assert.deepEqual([weighed!.wrong, weighed!.ok], [0, true]);
+  // Nothing states how many columns are rewards, and their factors are not 1: no choice fits, and no row is called wrong.
+  await dir.write('args.json', JSON.stringify(args));
+  const [unknown] = await Array.fromAsync(verifyDump(MS_SWIFT, [path]));
+  assert.deepEqual([unknown!.wrong, unknown!.consistent], [0, false]);
+  assert.equal(unknown!.findings.at(-1)!.code, 'rewards-unknown');
 });

@@ -22,7 +22,7 @@ test('the reward is the weighted sum, and the functions are kept one by one', ()
       [0.5, 1],
     ],
   );
-  assert.deepEqual([step.name, [...step.reward], step.groupSize], ['step 2', [2, 2], 2]);
+  assert.deepEqual([step.name, [...step.reward], [...step.group.ids]], ['step 2', [2, 2], [0, 0]]);
   assert.deepEqual(
     step.rewards?.map(({ name, weight }) => [name, weight]),
     [

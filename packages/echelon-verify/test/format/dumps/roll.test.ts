@@ -26,8 +26,8 @@ test('columns in one line are a step, blocks of one prompt its groups', async ()
   assert.equal(await adapterFor(file), ROLL);
   const [step] = await stepsOf(ROLL, [file]);
   assert.deepEqual(
-    [step!.name, [...step!.group.ids], [...step!.reward], step!.groupSize, step!.findings],
-    ['step 3', [0, 0, 1, 1], [1, 0, 0, 0], 2, []],
+    [step!.name, [...step!.group.ids], [...step!.reward], step!.findings],
+    ['step 3', [0, 0, 1, 1], [1, 0, 0, 0], []],
   );
 });
 

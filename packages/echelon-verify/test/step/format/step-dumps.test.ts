@@ -11,6 +11,7 @@ import type { StepBatch } from '../../../src/step/format/step-batch.ts';
 import { identifyStep } from '../../../src/step/identify/identify-step.ts';
 import { isBfloat16 } from '../../../src/step/precision.ts';
 import { verifyStep } from '../../../src/step/verify-step.ts';
+import { pickled, torchFile } from '../../support/torch-bytes.ts';
 
 const dump = (path: string) =>
   fileURLToPath(new URL(`../../../../../test/golden/dumps/${path}`, import.meta.url));
@@ -33,20 +34,46 @@ test('ratios and clip sides of a token export of prime-rl are exact, and a chang
   const [right, ...none] = await stepsOf('prime-rl-tokens', ofRun('right'));
   assert.equal(none.length, 0);
   assert.deepEqual([right!.step.dataParallelSize, right!.step.microBatches.length], [2, 6]);
-  assert.deepEqual(outcomes(right!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [1, 0] });
+  assert.deepEqual(outcomes(right!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [2, 0] });
   const [wrong] = await stepsOf('prime-rl-tokens', ofRun('wrong'));
-  assert.deepEqual(outcomes(wrong!), { ratio: [76, 1], clip: [76, 1], gradient: [0, 0], reported: [0, 1] });
+  assert.deepEqual(outcomes(wrong!), { ratio: [76, 1], clip: [76, 1], gradient: [0, 0], reported: [1, 1] });
 });
 
-test('the loss that prime-rl reports is unverifiable, because micro-steps without a trained token are not exported', async () => {
+test('the mean loss that prime-rl reports is the sum by a number of micro-steps, some of which are not exported', async () => {
   const [step] = await stepsOf('prime-rl-tokens', ofRun('right'));
   const [loss, entropy] = verifyStep(step!).values;
-  assert.deepEqual([loss!.name, loss!.outcome], ['loss', 'unverifiable']);
-  assert.match(
-    loss!.lacks.join(),
-    /number of micro-steps \(those without a trained token are not exported\)/,
-  );
+  assert.deepEqual([loss!.name, loss!.outcome], ['loss', 'exact']);
   assert.deepEqual([entropy!.name, entropy!.outcome], ['entropy', 'exact']);
+});
+
+/** The step with another reported loss: that of the golden one is a mean over eight micro-steps, six of which are exported. */
+async function withLoss(factor: number) {
+  const [right] = await stepsOf('prime-rl-tokens', ofRun('right'));
+  const { reported } = right!.step;
+  const loss = { ...reported.loss!, value: factor * reported.loss!.value };
+  const report = verifyStep({ ...right!, step: { ...right!.step, reported: { loss } } });
+  return { outcome: report.values[0]!.outcome, findings: report.findings.map(({ code }) => code) };
+}
+
+test('a mean loss that no number of micro-steps gives is an error, and one that is possible is not', async () => {
+  // Ten micro-steps of two ranks are possible, nine and fewer than the exported ones are not, and neither is a share of one.
+  assert.deepEqual(await withLoss(8 / 10), { outcome: 'exact', findings: [] });
+  for (const times of [9, 4, 1, 7.436, -8])
+    assert.deepEqual(
+      await withLoss(8 / times),
+      { outcome: 'unverifiable', findings: ['mean-without-number'] },
+      `${times}`,
+    );
+});
+
+test('reported values of prime-rl without the file of a rank before another one are unverifiable and name it', async () => {
+  const [step] = await stepsOf('prime-rl-tokens', [ofRun('right')[1]!]);
+  const { values, findings } = verifyStep(step!);
+  assert.deepEqual(
+    values.map(({ outcome, lacks }) => [outcome, lacks]),
+    values.map(() => ['unverifiable', ['the file of rank 0']]),
+  );
+  assert.deepEqual(findings, []);
 });
 
 test('an entropy of prime-rl over other loss components is unverifiable', async () => {
@@ -68,7 +95,7 @@ test('an entropy of prime-rl over other loss components is unverifiable', async 
 
 test('other thresholds of prime-rl and its loss ipo, which the export does not name, make no token wrong', async () => {
   const [other] = await stepsOf('prime-rl-tokens', ofRun('threshold'));
-  assert.deepEqual(outcomes(other!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [1, 0] });
+  assert.deepEqual(outcomes(other!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [2, 0] });
   assert.ok(
     verifyStep({ ...other!, step: { ...other!.step, policyLoss: { name: 'prime-rl', params: {} } } })
       .wrongTokens.length > 0,
@@ -193,4 +220,33 @@ test('a damaged training batch of SkyRL is unreadable', async () => {
     await writeFile(file, bytes.subarray(0, length));
     await assert.rejects(stepsOf('skyrl-steps', [file]), BatchFormatError);
   }
+});
+
+test('a sample that the layout of slime places twice is trained twice, and two samples in one place are refused', async () => {
+  const { dict, list, int, float } = pickled;
+  const sample = (position: number) =>
+    dict({
+      rollout_position: int(position),
+      loss_masks: list(int(1), int(1)),
+      advantages: list(float(1), float(1)),
+    });
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  const write = async (samples: Buffer[], partition: number[]) => {
+    const shard = dict({
+      partition: list(...partition.map(int)),
+      micro_batch_indices: list(list(...partition.map((_, at) => int(at)))),
+      num_microbatches: list(int(1)),
+      global_batch_sizes: list(int(2)),
+    });
+    const file = join(folder, '7_0.pt');
+    await writeFile(file, torchFile(dict({ samples: list(...samples), dp_shards: list(shard) })));
+    return await stepsOf('slime-steps', [file]);
+  };
+  const onceOf = (step: StepBatch) => verifyStep(step).stages.find(({ stage }) => stage === 'once');
+  const [right] = await write([sample(0), sample(1)], [0, 1]);
+  assert.deepEqual([right!.rows, onceOf(right!)], [2, undefined]);
+  const [twice] = await write([sample(0), sample(1)], [0, 1, 1]);
+  assert.deepEqual([twice!.rows, onceOf(twice!)!.exact, onceOf(twice!)!.wrong], [3, 4, 2]);
+  await assert.rejects(write([sample(0), sample(0)], [0, 1]), /two samples with rollout_position 0/);
 });

@@ -25,6 +25,7 @@ export const NEMO_RL_STEPS: StepAdapter = {
   title: 'NeMo-RL train data as optimizer steps (JSON lines)',
   columns: COLUMNS,
   states: ['optimizerStep'],
+  besides: { adapter: 'nemo-rl', holds: () => true },
   async *steps(files) {
     for (const file of files) {
       const rows: DumpRow[] = [];

@@ -71,19 +71,31 @@ async function metricsOf(file: string, step: number): Promise<Metrics> {
 }
 
 /** What the metrics say, in the terms of the format. */
-function reportedOf(metrics: Metrics, lines: readonly Line[]): StepSettings['reported'] {
+function reportedOf(
+  metrics: Metrics,
+  lines: readonly Line[],
+  ranks: readonly number[],
+): StepSettings['reported'] {
   const { 'loss/mean': loss, 'entropy/all/mean': entropy } = metrics;
   const isWeighted = lines.some(
     ({ rl_weights, ce_weights, ref_kl_weights }) =>
       !isDefault(rl_weights) || !isDefault(ce_weights) || !isDefault(ref_kl_weights),
   );
-  const ofEntropy = isWeighted ? 'the tokens of other loss components' : undefined;
-  // A mean over micro-steps and ranks of parts of a sum. Micro-steps without a trained token are not exported.
-  const ofLoss = 'the number of micro-steps (those without a trained token are not exported)';
+  const absent = ranks.findIndex((rank, at) => rank !== at);
+  const ofRanks = absent < 0 ? undefined : `the file of rank ${absent}`;
+  const ofEntropy = ofRanks ?? (isWeighted ? 'the tokens of other loss components' : undefined);
   return {
     ...(loss === undefined
       ? {}
-      : { loss: { value: loss, reduction: 'mean-of-micro-batches', lacks: ofLoss } }),
+      : // A mean over micro-steps and ranks of parts of a sum. Micro-steps without a trained token are not exported.
+        {
+          loss: {
+            value: loss,
+            reduction: 'mean-of-micro-batches',
+            hasMore: true,
+            ...present({ lacks: ofRanks }),
+          },
+        }),
     ...(entropy === undefined
       ? {}
       : { entropy: { value: entropy, reduction: 'sum', ...present({ lacks: ofEntropy }) } }),
@@ -145,7 +157,7 @@ function stepOf(file: string, lines: readonly Line[], metrics: Metrics) {
       ),
       // prime-rl undoes the mean over ranks of the gradients, and its loss has no factor of ranks.
       gradientReduction: 'sum',
-      reported: reportedOf(metrics, lines),
+      reported: reportedOf(metrics, lines, ranks),
       ...present({
         optimizerStep: Number.isNaN(number) ? undefined : number,
         policyLoss: isPlain ? lossOf(rows) : undefined,

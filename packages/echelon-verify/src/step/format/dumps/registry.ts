@@ -21,6 +21,10 @@ export const ALL_ADAPTERS: readonly (DumpAdapter | StepAdapter)[] = [...ADAPTERS
 export const anyAdapterOf = (name: string): DumpAdapter | StepAdapter =>
   STEP_ADAPTERS.find((adapter) => adapter.name === name) ?? adapterOf(name);
 
+/** The adapter of the steps in the files of an adapter of advantages. */
+export const stepsBesides = (name: string): StepAdapter | undefined =>
+  STEP_ADAPTERS.find(({ besides }) => besides?.adapter === name);
+
 /** As `adapterFor`, also for a file that holds optimizer steps and nothing else. */
 export async function anyAdapterFor(
   path: string,

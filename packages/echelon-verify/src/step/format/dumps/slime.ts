@@ -4,12 +4,13 @@
  * A token's loss is divided by the tokens of its rollout (`rollout_mask_sums`) and by the rollouts of the step.
  */
 
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { PyDict } from 'ray-client-ts/pickle/values';
 import { withSource } from '../../../format/dumps/source.ts';
 import { numbersIn, TensorError } from '../../../format/dumps/torch-tensor.ts';
 import { openTorchFile, type TorchFile } from '../../../format/dumps/torch-zip.ts';
 import { BatchFormatError } from '../../../format/format-error.ts';
+import { groupedBy } from '../../../grouped-by.ts';
 import { present } from '../../../present.ts';
 import type { StepBatch } from '../step-batch.ts';
 import { type DumpRow, type StepAdapter, stepOfRows } from './step-adapter.ts';
@@ -31,6 +32,10 @@ export const SLIME_STEPS: StepAdapter = {
   columns: COLUMNS,
   states: ['aggregation'],
   statesOfMicroBatches: ['reportedDenominator'],
+  besides: {
+    adapter: 'slime',
+    holds: (file) => basename(dirname(file)) === 'train_data' || /\d_\d+\.pt$/.test(file),
+  },
   async *steps(files) {
     for (const file of files) {
       const { rows, updates } = await withSource(
@@ -91,7 +96,7 @@ async function readDump(
   }
 }
 
-/** The optimizer steps by the layout of all shards; undefined if the layout does not place each sample at most once. */
+/** The optimizer steps by the layout of all shards; undefined without one, or if it places samples that are not in the dump. */
 async function updatesIn(torch: TorchFile, rows: readonly Row[]): Promise<Update[] | undefined> {
   const shards = torch.value instanceof PyDict ? torch.value.get('dp_shards') : undefined;
   if (!Array.isArray(shards) || !shards.every((shard) => shard instanceof PyDict)) return undefined;
@@ -117,18 +122,24 @@ async function updatesIn(torch: TorchFile, rows: readonly Row[]): Promise<Update
   });
   const all = updates.flatMap(({ microBatches }) => microBatches.flatMap(({ positions }) => positions));
   const known = new Set(rows.map(({ position }) => position));
-  const isWhole = new Set(all).size === all.length && all.every((position) => known.has(position));
-  return all.length > 0 && isWhole ? updates : undefined;
+  return all.length > 0 && all.every((position) => known.has(position)) ? updates : undefined;
 }
 
 function stepOf(name: string, rows: readonly Row[], { ranks, rollouts, microBatches }: Update): StepBatch {
-  const microBatchOf = new Map(
-    microBatches.flatMap(({ positions }, at) => positions.map((position) => [position, at] as const)),
+  const placed = groupedBy(
+    microBatches.flatMap(({ positions }, microBatch) =>
+      positions.map((position) => ({ position, microBatch })),
+    ),
+    ({ position }) => position,
   );
-  const own = rows.flatMap(({ position, row }) => {
-    const microBatch = microBatchOf.get(position);
-    return microBatch === undefined ? [] : [{ ...row, microBatch }];
-  });
+  // A sample that is placed twice is trained twice: the rows name their samples, so that it shows.
+  const isTwice = [...placed.values()].some((places) => places.length > 1);
+  const own = rows.flatMap(({ position, row }) =>
+    (placed.get(position) ?? []).map(({ microBatch }) => ({
+      ...(isTwice ? withPositions(row, `sample ${position}`) : row),
+      microBatch,
+    })),
+  );
   const counted = own.every(({ group, denominator }) => group !== undefined && denominator !== undefined);
   const masked = counted && isMaskedLater(own);
   const settings = {
@@ -144,6 +155,11 @@ function stepOf(name: string, rows: readonly Row[], { ranks, rollouts, microBatc
     ...(counted ? { aggregation: AGGREGATION } : {}),
   };
   return stepOfRows(name, settings, masked ? own.map(asKept) : own);
+}
+
+function withPositions(row: DumpRow, trajectory: string): DumpRow {
+  const [column = []] = Object.values(row.columns);
+  return { ...row, trajectory, columns: { ...row.columns, position: column.map((_, at) => at) } };
 }
 
 /** slime's mean over rollouts of the mean over the tokens of a rollout. */

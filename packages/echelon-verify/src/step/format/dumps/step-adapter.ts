@@ -20,6 +20,11 @@ export interface StepAdapter {
   readonly statesOfMicroBatches?: readonly (keyof MicroBatch)[];
   /** True if the file holds optimizer steps and nothing else. Omitted: the file is read as a step only if `--from` says so. */
   matches?(start: FileStart): boolean;
+  /**
+   * The adapter of the advantages in the same files, and which of its files hold steps. They are then read as steps as well,
+   * without `--from`.
+   */
+  readonly besides?: { readonly adapter: string; holds(file: string): boolean };
   /** The steps of these files, each with its file, or the folder of its files. Throws a BatchFormatError. */
   steps(files: readonly string[]): AsyncIterable<{ readonly file: string; readonly step: StepBatch }>;
 }
@@ -30,6 +35,8 @@ export interface DumpRow {
   /** Index into `microBatches`. Omitted: 0. */
   readonly microBatch?: number;
   readonly group?: string;
+  /** The sample, with a column of positions, if the dump tells where each is trained. */
+  readonly trajectory?: string;
   /** Of the tokens of the row or its group, as the trainer counted them. */
   readonly denominator?: number;
 }
@@ -65,6 +72,9 @@ export function stepOfRows(name: string, step: StepSettings, rows: readonly Dump
     microBatch: Int32Array.from(rows, ({ microBatch = 0 }) => microBatch),
     ...(rows.every(({ group }) => group !== undefined)
       ? { group: namesOf(rows.map((row) => row.group!)) }
+      : {}),
+    ...(rows.every(({ trajectory }) => trajectory !== undefined)
+      ? { trajectory: namesOf(rows.map((row) => row.trajectory!)) }
       : {}),
     ...(rows.every(({ denominator }) => denominator !== undefined)
       ? { reportedDenominator: Float32Array.from(rows, ({ denominator }) => denominator!) }
