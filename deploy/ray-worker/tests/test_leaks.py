@@ -85,6 +85,7 @@ def test_a_test_that_leaves_something_fails_by_name(tmp_path: Path) -> None:
     (tmp_path / "test_planted.py").write_text(PLANTED)
     (tmp_path / "conftest.py").write_text(CONFTEST)
     command = [sys.executable, "-m", "pytest", "-q", "--disable-plugin-autoload", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
+    command += ["--basetemp", str(tmp_path / "b")]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     process = subprocess.Popen(
         [*command, str(tmp_path)], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True

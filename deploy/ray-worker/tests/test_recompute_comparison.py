@@ -12,7 +12,7 @@ _spec = importlib.util.spec_from_file_location("recompute_comparison", _PATH)
 script = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(script)
 
-SEEDS, GAMES, TRIALS = 6, 140, 200
+SEEDS, GAMES, TRIALS = 6, 140, 600
 
 
 def simulated(chance: np.random.Generator, deviation: float, effect: float = 0.0) -> dict:
@@ -46,7 +46,7 @@ def covered(deviation: float, effect: float) -> tuple[float, float]:
 def test_the_interval_by_seed_covers_the_truth_and_one_over_all_games_does_not() -> None:
     for effect in (0.0, 0.05):
         by_seed, naive = covered(deviation=0.04, effect=effect)
-        assert 0.92 <= by_seed <= 0.98, by_seed
+        assert 0.93 <= by_seed <= 0.97, by_seed
         assert naive < 0.88, naive
 
 
