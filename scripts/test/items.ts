@@ -19,8 +19,8 @@ const PYTHON_FILES = 'deploy/{ray-worker,capture,python}/tests/**/test_*.py';
 /** Runs only with `--full`. */
 const FULL = /(\.full\.test\.ts|_full\.py)$/;
 
-/** Their tests change the whole process, or start most of the system. */
-const OWN = /^(test\/(system|service\/(faults|campaign|package))|packages\/ray-client-ts\/test\/with-\w+)\//;
+/** Their tests change the whole process, start most of the system, or use what only the end of a process releases. */
+const OWN = /^(test\/(system|service\/(faults|campaign|package|scripts))|packages\/ray-client-ts\/test\/with-\w+)\//;
 
 /** All items, sorted by name; `full` includes the files that only the full run has. */
 export function findItems({ full }: { full: boolean }): Item[] {

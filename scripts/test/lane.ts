@@ -23,9 +23,23 @@ export interface Done {
 const SETTLE_MS = 3_000;
 const POLL_MS = 20;
 
+/** Every interval that was started; Node tells them apart from timers that fire once, which end by themselves. */
+const intervals = new Set<NodeJS.Timeout & { readonly _destroyed?: boolean }>();
+const startInterval = globalThis.setInterval;
+globalThis.setInterval = ((...args: Parameters<typeof setInterval>) => {
+  const timer = startInterval(...args);
+  intervals.add(timer);
+  return timer;
+}) as typeof setInterval;
+
+/** How many handles of each kind keep the process alive. */
 const resources = (): Map<string, number> => {
   const counts = new Map<string, number>();
-  for (const name of process.getActiveResourcesInfo()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const count = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const timer of intervals)
+    if (timer._destroyed) intervals.delete(timer);
+    else if (timer.hasRef()) count('interval');
+  for (const name of process.getActiveResourcesInfo()) if (name !== 'Timeout') count(name);
   return counts;
 };
 

@@ -117,7 +117,8 @@ export function openLanes(): Lanes {
     output.length = 0;
     const progress: Progress = { passed: 0, skipped: [], failures: [], current: item.name };
     const order: Order = { file: item.name, env: { TMPDIR: traces.directory, [MARK]: traces.mark } };
-    const { left, tests } = await carriedOut(child, { order, progress });
+    const { left: inside, tests } = await carriedOut(child, { order, progress });
+    const left = item.kind === 'shared' ? inside : []; // the process ends
     const isAlive = child.exitCode === null && child.signalCode === null && child.connected;
     const isKept = item.kind === 'shared' && isAlive;
     if (!isKept && isAlive) await end(child);
@@ -136,7 +137,9 @@ export function openLanes(): Lanes {
     if (skipped.length > 0)
       return { item, passed: 0, skipped, failures: [], seconds: 0, output: '', after: [] };
     const { command, env } = pytestCommand(item, scratchOf(traces));
-    const child = start(command, { ...env, TMPDIR: traces.directory, [MARK]: traces.mark }, false);
+    // For a pytest that a test starts.
+    const inner = { PYTEST_DEBUG_TEMPROOT: scratch };
+    const child = start(command, { ...env, ...inner, TMPDIR: traces.directory, [MARK]: traces.mark }, false);
     pids.set(item.name, child.pid!);
     const output: Buffer[] = [];
     const problem = await closed(child, (chunk) => output.push(chunk));

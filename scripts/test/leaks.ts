@@ -19,7 +19,7 @@ export interface Leak {
 }
 
 /** The variable by which the processes of an item are found. */
-export const MARK = 'ECHELON_TEST_ITEM';
+export const MARK = 'TEST_FILE_MARK';
 
 /** A process that was told to end may need this long. */
 const SETTLE_MS = 3_000;

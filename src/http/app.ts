@@ -63,6 +63,7 @@ import { addIdempotency } from './server/idempotency.ts';
 import { addLimits } from './server/limits.ts';
 import { createOnDemand } from './server/on-demand.ts';
 import { addOpenApi } from './server/openapi.ts';
+import { releaseOwnFolder } from './server/own-folder.ts';
 import { addPolicies, READ } from './server/policy.ts';
 import { addSecurity } from './server/security.ts';
 import { withDeadline } from './server/store-deadline.ts';
@@ -90,6 +91,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   app.server.maxConnections = limits.connections;
   addBoundedClose(app);
   app.addHook('onClose', async () => callers.close());
+  app.addHook('onClose', releaseOwnFolder);
   addErrors(app);
   addValidation(app);
   await app.register(cookie);

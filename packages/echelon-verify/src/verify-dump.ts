@@ -219,7 +219,9 @@ function unknownFindings(
   const unread = `${fingerprint} explains the advantages in no way to group the rows, such as one group for each run of equal prompts`;
   const why = estimator === undefined ? reason : unread;
   const text = `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.`;
-  return [finding(unexplained === undefined ? 'configuration-unknown' : 'rewards-unknown', text)];
+  return [
+    unexplained === undefined ? finding('configuration-unknown', text) : finding('rewards-unknown', text),
+  ];
 }
 
 /** False if nothing tells whether the dump has the values of every reward function. */

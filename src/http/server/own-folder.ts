@@ -14,40 +14,56 @@ import { join } from 'node:path';
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const OF_MACHINE = `echelon-files-${HOST}-`;
 /** The path of a socket has at most 107 bytes. */
-const PLACE = Buffer.byteLength(tmpdir()) <= 60 ? tmpdir() : '/tmp';
+const place = (): string => (Buffer.byteLength(tmpdir()) <= 60 ? tmpdir() : '/tmp');
 const SOCKET = 's';
 /** A folder has this ending until its process listens. */
 const BEGUN = '.new';
 /** A process begins to listen within this time, or never. */
 const BEGUN_MS = 3_600_000;
 
-let made: Promise<string> | undefined;
-
-/** The folder of this process. It is deleted when the process exits. */
-export function ownFolder(): Promise<string> {
-  made ??= makeFolder();
-  return made;
+interface OwnFolder {
+  readonly path: string;
+  release(): void;
 }
 
-async function makeFolder(): Promise<string> {
-  const begun = `${await mkdtemp(join(PLACE, OF_MACHINE))}${BEGUN}`;
-  const folder = begun.slice(0, -BEGUN.length);
-  await rename(folder, begun);
+let made: Promise<OwnFolder> | undefined;
+
+/** The folder of this process. It is deleted when it is released, or when the process exits. */
+export async function ownFolder(): Promise<string> {
+  made ??= makeFolder();
+  return (await made).path;
+}
+
+/** Deletes the folder of this process; the next {@link ownFolder} makes another one. */
+export async function releaseOwnFolder(): Promise<void> {
+  const folder = made;
+  made = undefined;
+  (await folder)?.release();
+}
+
+async function makeFolder(): Promise<OwnFolder> {
+  const begun = `${await mkdtemp(join(place(), OF_MACHINE))}${BEGUN}`;
+  const path = begun.slice(0, -BEGUN.length);
+  await rename(path, begun);
   const server = createServer((socket) => socket.destroy()).unref();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject).listen(join(begun, SOCKET), resolve);
   await promise;
-  await rename(begun, folder);
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  await rename(begun, path);
+  const release = (): void => {
+    process.off('exit', release);
+    server.close();
+    rmSync(path, { recursive: true, force: true });
+  };
+  process.once('exit', release);
+  return { path, release };
 }
 
 /** Deletes the folders that processes of this user and machine left when they were killed. */
 export async function removeLeftFolders(): Promise<void> {
-  const own = await ownFolder();
-  for (const name of await readdir(PLACE)) {
-    const folder = join(PLACE, name);
-    if (!name.startsWith(OF_MACHINE) || folder === own) continue;
+  for (const name of await readdir(place())) {
+    const folder = join(place(), name);
+    if (!name.startsWith(OF_MACHINE)) continue;
     const found = await lstat(folder).catch(() => undefined);
     if (!found?.isDirectory() || found.uid !== process.getuid?.()) continue;
     const isLeft = name.endsWith(BEGUN)

@@ -254,12 +254,16 @@ describe('the Dockerfiles', () => {
 
   test('hold the versions with which verl-agent was checked', () => {
     const page = readFileSync('docs/evidence/verl-agent-check.md', 'utf8').split('## Recorded output')[0]!;
+    const pins = readFileSync('scripts/test/trainers/verl-agent.txt', 'utf8');
     const lock = new Map(
       [...readFileSync('deploy/docker/verl-agent.lock', 'utf8').matchAll(/^([^\s=]+)==(\S+)/gm)].map(
         ([, name, version]) => [name!, version!],
       ),
     );
-    const checked = [...page.matchAll(/`([a-z-]+)==([\d.]+)`/g)].map((match) => [match[1]!, match[2]!]);
+    const checked = [...`${page}\n${pins}`.matchAll(/(?:^|`)([a-z-]+)==([\d.]+)/gm)].map((match) => [
+      match[1]!,
+      match[2]!,
+    ]);
     assert.ok(checked.length >= 4);
     for (const [name, version] of checked) assert.equal(lock.get(name!), version, name);
   });

@@ -47,7 +47,7 @@ test('one that does not serve is not', async (t) => {
 test('a missing server, or one with another protocol, is unreachable within the time', async (t) => {
   const absent = { address: `127.0.0.1:${await freePort()}`, ca: null };
   await assert.rejects(checkHealth(absent, 300), { fault: 'unreachable' });
-  const other = createServer((socket) => socket.end('hello\n').on('error', () => {}));
+  const other = createServer((socket) => socket.end('hello\n', () => socket.destroy()).on('error', () => {}));
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   t.after(() => void other.close());
   const { port } = other.address() as { port: number };

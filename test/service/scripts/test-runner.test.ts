@@ -75,7 +75,7 @@ const LEAKS: Record<string, [source: string, left: RegExp]> = {
      test('writes', () => { mkdtempSync(tmpdir() + '/forgotten-'); });`,
     /folder\.test\.ts writes: leaves something\n {4}left: temporary file forgotten-/,
   ],
-  handle: [`test('waits', () => { setInterval(() => {}, 1_000); });`, /left: open handle Timeout/],
+  handle: [`test('waits', () => { setInterval(() => {}, 1_000); });`, /left: open handle interval/],
   variable: [`test('sets', () => { process.env.FORGOTTEN = '1'; });`, /left: environment variable FORGOTTEN/],
 };
 

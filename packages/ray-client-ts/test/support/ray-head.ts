@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -79,7 +79,7 @@ export const ONE_NODE: RayHeadOptions = {
 
 async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead> {
   const directory = mkdtempSync('/tmp/rh-');
-  const mark = randomUUID();
+  const mark = directory;
   const port = await freePort(20_000, 22_900);
   const token = options.token === false ? undefined : randomBytes(24).toString('hex');
   const tls = options.tls === true ? makeCertificates(directory) : undefined;
@@ -347,12 +347,25 @@ function killMarked(mark: string, parts: readonly string[] = []): number {
   return pids.length;
 }
 
-/** Everything started for one head carries its mark in the environment; nothing else does. */
+/**
+ * Everything started for one head carries its mark, the head's directory, in the environment. Agents of Ray write their title over
+ * that, but have its logs open.
+ */
 function markedPids(mark: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => partOf(pid, 'environ').includes(`ECHELON_RAY_HEAD=${mark}`));
+    .filter((pid) => partOf(pid, 'environ').includes(`ECHELON_RAY_HEAD=${mark}`) || isAgentBelow(pid, mark));
+}
+
+function isAgentBelow(pid: number, directory: string): boolean {
+  if (!partOf(pid, 'cmdline').startsWith('ray::')) return false;
+  try {
+    const files = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+    return files.some((file) => file.startsWith(`${directory}/`));
+  } catch {
+    return false; // it has ended, or closed a file meanwhile
+  }
 }
 
 /** What /proc says of a process; empty if it is gone. */

@@ -34,6 +34,7 @@ test('a project-bound caller sees only its own experiments in a cluster, and no 
     name: 'c',
     experiments: running,
     secretProjects: {},
+    checkpointStores: {},
     unknownAttempts,
   } as ClusterView;
   const [seen] = await seenClusters(store, BOUND, [view]);

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
+import { releaseOwnFolder } from '../../../../src/http/server/own-folder.ts';
 import { type Upload, withUpload } from '../../../../src/http/server/upload.ts';
+
+after(releaseOwnFolder);
 
 const upload = (chunks: Iterable<Buffer>, rest: Partial<Upload> = {}): Upload => ({
   body: Readable.from(chunks),
