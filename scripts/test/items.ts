@@ -20,7 +20,8 @@ const PYTHON_FILES = 'deploy/{ray-worker,capture,python}/tests/**/test_*.py';
 const FULL = /(\.full\.test\.ts|_full\.py)$/;
 
 /** Their tests change the whole process, start most of the system, or use what only the end of a process releases. */
-const OWN = /^(test\/(system|service\/(faults|campaign|package|scripts))|packages\/ray-client-ts\/test\/with-\w+)\//;
+const OWN =
+  /^(test\/(system|service\/(faults|campaign|package|scripts))|packages\/ray-client-ts\/test\/with-\w+)\//;
 
 /** All items, sorted by name; `full` includes the files that only the full run has. */
 export function findItems({ full }: { full: boolean }): Item[] {

@@ -12,7 +12,7 @@ export interface Traces {
   readonly lane?: number;
 }
 
-/** Something that a test left behind, and when it arose (ms since the epoch). */
+/** Something that a test leaves, and when it arose (ms since the epoch). */
 export interface Leak {
   readonly what: string;
   readonly at?: number;
@@ -21,13 +21,13 @@ export interface Leak {
 /** The variable by which the processes of an item are found. */
 export const MARK = 'TEST_FILE_MARK';
 
-/** A process that was told to end may need this long. */
+/** A process that got a signal may need this long to end. */
 const SETTLE_MS = 3_000;
 const POLL_MS = 25;
 const LISTENING = '0A';
 
 const ownNetwork = networkOf('self');
-/** Processes older than the runner are nobody's leak. */
+/** Processes older than the runner belong to no test. */
 const older = new Set(processes());
 
 /** What an item left: processes, listening ports and temporary files. Ends and removes them, so that the next items meet none. */

@@ -10,7 +10,7 @@ import { readSpecFile } from './spec-file.ts';
 
 /**
  * As {@link readSpecFile}, with the files of a folder in place of its path: `files: ./mine` in a spec, or in the shared spec of
- * a sweep. The path is relative to the file of the spec. `output` is told which files of the folder were left out.
+ * a sweep. The path is relative to the file of the spec. `output` gets a message about files of the folder that are omitted.
  */
 export async function readSpec(file: string, output: Pick<Output, 'remark'>): Promise<unknown> {
   const given = await readSpecFile(file);
@@ -31,15 +31,15 @@ async function filled(spec: unknown, base: string, output: Pick<Output, 'remark'
       `The spec names the files of ${spec.files}, which is outside the folder of the spec (${resolve(base)}). Put the program below that folder, or on the shared root and name it in workingDir.`,
     );
   const listing = await listFolder(folder);
-  const remark = leftOutText(listing);
+  const remark = omittedText(listing);
   if (remark !== undefined) output.remark(remark);
   return { ...spec, files: await textsOf(folder, listing) };
 }
 
 const MAX_NAMES = 5;
 
-/** What a listing left out, with how to include it; undefined for nothing. */
-function leftOutText({ leftOut: { secrets, ignored } }: Listing): string | undefined {
+/** What a listing omits, with how to include it; undefined for nothing. */
+function omittedText({ omitted: { secrets, ignored } }: Listing): string | undefined {
   const parts = [
     ...(secrets.length > 0 ? [`${named(secrets)} (may hold secrets)`] : []),
     ...(ignored.length > 0 ? [`${named(ignored)} (ignored by rules)`] : []),
@@ -74,7 +74,7 @@ async function textsOf(folder: string, listing: Listing): Promise<Record<string,
   if (listing.files.length === 0)
     throw new CliError(
       EXIT.usage,
-      `${folder} has no file to send. ${leftOutText(listing) ?? 'It is empty.'}`,
+      `${folder} has no file to send. ${omittedText(listing) ?? 'It is empty.'}`,
     );
   return found;
 }

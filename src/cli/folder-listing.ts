@@ -9,7 +9,7 @@ import ignore from 'ignore';
 export interface Listing {
   readonly files: readonly string[];
   /** Files that look like secrets, and what the rules of the user exclude; a folder ends with `/`. */
-  readonly leftOut: { readonly secrets: readonly string[]; readonly ignored: readonly string[] };
+  readonly omitted: { readonly secrets: readonly string[]; readonly ignored: readonly string[] };
 }
 
 /** The file whose rules replace git's; its lines win over {@link SECRETS}. */
@@ -57,7 +57,7 @@ export async function listFolder(folder: string): Promise<Listing> {
   const files = found.files.filter((path) => !useless.ignores(path));
   return {
     files: files.filter((path) => !excluded.ignores(path)).sort(),
-    leftOut: {
+    omitted: {
       secrets: files.filter((path) => secrets.ignores(path) && excluded.ignores(path)).sort(),
       ignored: found.ignored.filter((path) => !useless.ignores(path)).sort(),
     },
@@ -98,8 +98,8 @@ async function walk(top: string, own: string | undefined): Promise<Found> {
     const rules = here === undefined ? inherited : [...inherited, { prefix, matcher: ignore().add(here) }];
     for (const entry of await entriesOf(join(top, prefix))) {
       const path = `${prefix}${entry.name}${entry.isDirectory() ? '/' : ''}`;
-      const verdicts = rules.map((one) => one.matcher.test(path.slice(one.prefix.length)));
-      const last = verdicts.findLast(({ ignored, unignored }) => ignored || unignored);
+      const results = rules.map((one) => one.matcher.test(path.slice(one.prefix.length)));
+      const last = results.findLast(({ ignored, unignored }) => ignored || unignored);
       if (last?.ignored) found.ignored.push(path);
       else if (!entry.isDirectory()) found.files.push(path);
       else if (!NEVER_ENTERED.has(entry.name)) await visit(path, rules);

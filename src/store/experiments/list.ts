@@ -114,7 +114,7 @@ interface Place {
 
 /**
  * First the experiments that have not ended when the first page is read, in the order of {@link BY_ACTIVITY}, then the ended ones. One
- * that ends meanwhile stays where it was.
+ * that ends meanwhile keeps its place.
  */
 async function activeFirst(reader: Reader, input: ListInput): Promise<ListPage> {
   const { limit, before, reader: of = OWN_READER, ...filter } = input;

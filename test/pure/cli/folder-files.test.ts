@@ -128,7 +128,7 @@ test('a work tree sends tracked files, and runs no program that its settings nam
   await assert.rejects(access(join(directory, 'ran')));
 });
 
-test('files that look like secrets are left out and named, unless .echelonignore includes them', async () => {
+test('files that look like secrets are omitted and named, unless .echelonignore includes them', async () => {
   const secrets = {
     '.env': 'x',
     '.env.local': 'x',

@@ -52,7 +52,7 @@ test('a key of the user is sent as given, and a random one differs from submissi
   assert.notEqual(one!.keys[0], other!.keys[0]);
 });
 
-test('no handler of signals stays behind', async () => {
+test('a submission removes its handler of signals', async () => {
   const before = process.listenerCount('SIGINT');
   await submitting(['exp-1']).result;
   assert.equal(process.listenerCount('SIGINT'), before);

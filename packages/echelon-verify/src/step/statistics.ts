@@ -83,7 +83,7 @@ function looksBfloat16({ step, tokens }: StepBatch): Finding | undefined {
 }
 
 /**
- * One constant factor beside the neutral one is legitimate, so this is no error. Where no scale is neutral, one that differs from that
+ * One constant factor beside the neutral one is legitimate, so this is no error. If no scale is neutral, one that differs from that
  * of the first micro-batch still weighs its rows differently.
  */
 function gradientScaled({ batch, layout, lacks }: StepModel): Finding | undefined {
