@@ -2,7 +2,7 @@
 # What takes too long for each change, for a job of every night: all tests with the long ones, random faults, a real Ray of three
 # nodes, the packages as published, the images. Runs every part, and ends with a line for each; the status is 1 if one failed.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 failed=0
 lines=()
 # part NAME COMMAND…: 3 and 4 of a campaign say that the machine was too slow to judge, and that a time was above its bound.
