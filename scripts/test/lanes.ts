@@ -41,7 +41,7 @@ export const network = process.env.ECHELON_ISOLATED
 
 const TEST_TIMEOUT_MS = 180_000;
 /** Longer than a test may take: an item that reports nothing for this long is stopped. */
-const SILENCE_MS = 240_000;
+const SILENCE_MS = 600_000;
 const END_MS = 10_000;
 /** Of the times at which Linux says that a file or a process arose. */
 const GRANULARITY_MS = 20;
@@ -119,7 +119,7 @@ export function openLanes(): Lanes {
     const order: Order = { file: item.name, env: { TMPDIR: traces.directory, [MARK]: traces.mark } };
     const { left: inside, tests } = await carriedOut(child, { order, progress });
     const left = item.kind === 'shared' ? inside : []; // the process ends
-    const isAlive = child.exitCode === null && child.signalCode === null && child.connected;
+    const isAlive = child.exitCode === null && !child.killed && child.connected;
     const isKept = item.kind === 'shared' && isAlive;
     if (!isKept && isAlive) await end(child);
     const leaks = await clear({ ...traces, ...(isKept && { lane: child.pid! }) });

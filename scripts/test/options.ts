@@ -25,7 +25,7 @@ export interface TestOptions {
 export class UsageError extends Error {}
 
 /** Most files wait for a part of their time, for Ray, for leases and for timeouts; their recorded times limit them further. */
-const LANES = availableParallelism() * 5;
+const LANES = availableParallelism() + 2;
 
 /** What `npm test -- --help` prints. */
 export const HELP = `usage: npm test -- [OPTION …] [PATH …]
