@@ -20,7 +20,7 @@ export interface Done {
   readonly tests: readonly { readonly name: string; readonly at: number }[];
 }
 
-const SETTLE_MS = 3_000;
+const SETTLE_MS = 10_000;
 const POLL_MS = 20;
 
 /** Every interval that was started; Node tells them apart from timers that fire once, which end by themselves. */

@@ -22,7 +22,7 @@ export interface Leak {
 export const MARK = 'TEST_FILE_MARK';
 
 /** A process that got a signal may need this long to end. */
-const SETTLE_MS = 3_000;
+const SETTLE_MS = 10_000;
 const POLL_MS = 25;
 const LISTENING = '0A';
 
