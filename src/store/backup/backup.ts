@@ -54,7 +54,7 @@ async function write(place: ListedArchive, sources: Sources, alive: () => void):
     objects[name.owner] ??= [];
     objects[name.owner]!.push(name.digest);
   };
-  await pMap(archive.list(), copy, AT_ONCE);
+  await forEach(archive.list(), copy);
   await pause();
   const named = { createdAt, version, installation, position, snapshotBytes, pieces, objects };
   const backup = await putManifest(place, named);
@@ -96,7 +96,7 @@ export async function verifyBackup(place: ListedArchive, backup: Backup): Promis
       faults.push(`${owner}/${digest}`);
     }
   };
-  await pMap(contentsOf(backup), read, AT_ONCE);
+  await forEach(contentsOf(backup), read);
   return faults.sort();
 }
 
@@ -178,7 +178,26 @@ export async function restoreObjects(
 ): Promise<void> {
   const copy = async ({ owner, digest }: ObjectName) =>
     await archive.put(owner, digest, await place.get(owner, digest));
-  await pMap(objectsOf(backup), copy, AT_ONCE);
+  await forEach(objectsOf(backup), copy);
+}
+
+/** Acts on some items at a time. After the first error no further ones are taken, and none is running when it is thrown. */
+async function forEach<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  act: (item: T) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const followed = async (item: T): Promise<void> => {
+    const one = act(item);
+    running.add(one);
+    await one;
+    running.delete(one);
+  };
+  try {
+    await pMap(items, followed, AT_ONCE);
+  } finally {
+    await Promise.allSettled(running);
+  }
 }
 
 /** The snapshot of a backup. Throws EchelonError `not-found` for a damaged piece, or if the pieces are not the whole of it. */
