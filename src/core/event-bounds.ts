@@ -97,7 +97,8 @@ function exact(value: number): number {
   return value >= 0 ? Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER) : 0;
 }
 
-function shortened(text: string, most: number): string {
+/** A text of at most `most` characters; a mark shows that it was cut. */
+export function shortened(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most - CUT_MARK.length) + CUT_MARK;
 }
 

@@ -9,7 +9,11 @@ import type { Resolved } from '../engine.ts';
 const RELATIVE_PATH = '^(?!\\/)(?!(?:[^/]*\\/)*\\.\\.(?:\\/|$))[^\\u0000-\\u001f\\u007f\\\\]{1,255}$';
 
 const path = (description: string) =>
-  Type.String({ pattern: RELATIVE_PATH, description: `${description} A relative path without \`..\`.` });
+  Type.String({
+    maxLength: 255,
+    pattern: RELATIVE_PATH,
+    description: `${description} A relative path without \`..\`.`,
+  });
 
 const Argument = Type.String({ maxLength: 65_536, pattern: '^[^\\u0000]*$' });
 
@@ -102,7 +106,7 @@ export const CommandSpec = NamedObject('CommandSpec', {
   ),
   files: Type.Optional(
     Type.Record(
-      Type.String({ pattern: RELATIVE_PATH }),
+      Type.String({ maxLength: 255, pattern: RELATIVE_PATH }),
       Type.String({ maxLength: MAX_FILE_BYTES, pattern: '^[^\\u0000]*$' }),
       {
         ...strict,

@@ -8,7 +8,6 @@ import { needOf } from '../../../scheduler/placement.ts';
 import { pacedOf, readPaces, roundInput } from '../../../scheduler/round-input.ts';
 import { expectedLength } from '../../../scheduler/spans.ts';
 import { type Change, type Outcome, type Shift, whatIf } from '../../../scheduler/what-if.ts';
-import { Text } from '../../../schemas/answer-parts.ts';
 import type { QueueOutcome, WhatIfView } from '../../../schemas/api.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { Priority } from '../../../schemas/spec-parts.ts';
@@ -37,7 +36,7 @@ const Body = StrictObject({
       Type.Object({}, { additionalProperties: true, description: 'Spec of an experiment to submit.' }),
     ),
   ),
-  experiment: Type.Optional(Text('Id of a queued experiment.')),
+  experiment: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a queued experiment.' })),
   priority: Type.Optional(Priority),
 });
 
