@@ -16,6 +16,8 @@ MAX_UNFINISHED_BYTES = 2 * MAX_BATCH_BYTES
 MAX_METRICS_PER_REPORT = 4_000
 MAX_METRIC_NAMES = 10_000
 MAX_METRIC_NAME_CHARACTERS = 1024
+# A training step above it means nothing; the service refuses it too.
+MAX_STEP = 2**32 - 1
 MAX_STAGE_CHARACTERS = 1024
 # Games, and characters of each name in it, of one report of an evaluation.
 MAX_GAMES_PER_REPORT = 2_000

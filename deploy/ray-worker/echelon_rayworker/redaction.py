@@ -131,6 +131,11 @@ class Redactor:
         return shown
 
 
+def without_steering(text: str) -> str:
+    """The text without the sequences that colour it or move the cursor in a terminal."""
+    return _STEERING.sub("", text) if _MAY_STEER.search(text) else text
+
+
 class LineRedactor:
     """Also masks the lines between the first and the last line of a private key."""
 

@@ -43,6 +43,7 @@ _MANY_METRICS = (
 )
 
 
+_LARGE_STEP = f"reports whose training step is larger than {bounds.MAX_STEP:,}"
 _LARGE_EVALUATION = (
     f"evaluations with more than {bounds.MAX_GAMES_PER_REPORT} games or {bounds.MAX_DECODING_SETTINGS} settings in a report, or a name "
     f"of more than {bounds.MAX_GAME_CHARACTERS} characters, or a digest that is not 64 hexadecimal digits"
@@ -60,7 +61,13 @@ class ReportBounds:
         an event that only a supervisor makes."""
         body = event.WhichOneof("body")
         event.DiscardUnknownFields()
-        if body == "metrics":
+        # Another step in its place would be wrong.
+        has_no_step = getattr(getattr(event, body or "", None), "step", 0) > bounds.MAX_STEP
+        if has_no_step and body == "stage":
+            event.stage.step = 0
+        if has_no_step and body != "stage":
+            yield Refused(_LARGE_STEP, size=event.ByteSize())
+        elif body == "metrics":
             yield from self._metrics(event)
         elif body == "log":
             yield from _runs(event.log)

@@ -1,13 +1,16 @@
 import { type Command, Option } from 'commander';
 import type { MetricChart } from 'echelon-client/calls';
+import { metricsFinding } from 'echelon-client/metrics-finding';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
+import { withoutControls } from 'echelon-verify/text/colors';
 import { inert } from 'echelon-verify/text/inert';
 import { nearestName } from 'echelon-verify/text/nearest';
 import type { MetricValue } from '../../core/events.ts';
+import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
@@ -96,7 +99,7 @@ async function printNames(input: { client: Client; id: string; output: Output; a
   const { client, id, output, asJson } = input;
   const names = await client.get('/v1/experiments/{id}/metrics/names', { path: { id } });
   if (asJson) return output.line(json(names));
-  if (names.items.length === 0) return output.line('No metrics yet.');
+  if (names.items.length === 0) return output.line(await withoutMetrics(client, id));
   output.line(
     table(
       ['METRIC', 'LAST'],
@@ -104,6 +107,14 @@ async function printNames(input: { client: Client; id: string; output: Output; a
       output.columns,
     ),
   );
+}
+
+/** Says that there are none, and what the source of the metrics has seen if the log says so. */
+async function withoutMetrics(client: Client, id: string): Promise<string> {
+  const { state } = await client.get('/v1/experiments/{id}', { path: { id } });
+  const found = await metricsFinding(client, id);
+  const none = isFinal(state) ? 'The experiment recorded no metrics.' : 'No metrics yet.';
+  return found === undefined ? none : `${none} ${withoutControls(found)}`;
 }
 
 async function printPoints(input: { client: Client; id: string; names: string[]; output: Output }) {

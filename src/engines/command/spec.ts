@@ -15,7 +15,9 @@ const path = (description: string) =>
     description: `${description} A relative path without \`..\`.`,
   });
 
-const Argument = Type.String({ maxLength: 65_536, pattern: '^[^\\u0000]*$' });
+const WITHOUT_NUL = { pattern: '^[^\\u0000]*$', description: 'Text without NUL' } as const;
+
+const Argument = Type.String({ maxLength: 65_536, ...WITHOUT_NUL });
 
 const argv = (description: string) => Type.Array(Argument, { minItems: 1, maxItems: 256, description });
 
@@ -25,7 +27,8 @@ const METRIC = '^[^\\u0000-\\u001f\\u007f]{1,200}$';
 /** One `{number}` with fixed text around it. */
 const LinePattern = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f{}]{0,200}\\{number\\}[^\\u0000-\\u001f\\u007f{}]{0,200}$',
-  description: 'Fixed text with one {number}; a blank stands for any number of blanks.',
+  description:
+    'Fixed text with one {number}; a blank stands for any number of blanks. Words and numbers are found whole.',
 });
 
 /** Where metrics are found: exactly one field. */
@@ -59,12 +62,18 @@ const RuntimeEnv = DescribedObject(
   "Python environment that Ray sets up for the program on each node: exactly one field, which the cluster must allow. Default: the environment of Ray's nodes.",
   {
     pip: Type.Optional(
-      Type.Array(Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]{1,500}$' }), {
-        minItems: 1,
-        maxItems: 64,
-        description:
-          "Requirements of pip, which are installed over the packages of Ray's nodes, such as `torch==2.9.1` or the path of a wheel.",
-      }),
+      Type.Array(
+        Type.String({
+          pattern: '^[^\\u0000-\\u001f\\u007f]{1,500}$',
+          description: '1 to 500 characters without control characters',
+        }),
+        {
+          minItems: 1,
+          maxItems: 64,
+          description:
+            "Requirements of pip, which are installed over the packages of Ray's nodes, such as `torch==2.9.1` or the path of a wheel.",
+        },
+      ),
     ),
     conda: Type.Optional(
       Type.String({
@@ -89,7 +98,7 @@ export const CommandSpec = NamedObject('CommandSpec', {
       Type.Union([
         Type.Boolean(),
         Type.Number({ minimum: -1e15, maximum: 1e15 }),
-        Type.String({ maxLength: 1000, pattern: '^[^\\u0000]*$' }),
+        Type.String({ maxLength: 1000, ...WITHOUT_NUL }),
       ]),
       {
         ...strict,
@@ -107,7 +116,7 @@ export const CommandSpec = NamedObject('CommandSpec', {
   files: Type.Optional(
     Type.Record(
       Type.String({ maxLength: 255, pattern: RELATIVE_PATH }),
-      Type.String({ maxLength: MAX_FILE_BYTES, pattern: '^[^\\u0000]*$' }),
+      Type.String({ maxLength: MAX_FILE_BYTES, ...WITHOUT_NUL }),
       {
         ...strict,
         maxProperties: MAX_FILES,

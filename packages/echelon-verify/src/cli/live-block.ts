@@ -23,7 +23,7 @@ export function createLiveBlock(stream: NodeJS.WriteStream): LiveBlock {
       );
       if (height > 0) moveCursor(stream, -stream.columns, -height);
       clearScreenDown(stream);
-      stream.write(`${fitting.join('\n')}\n`);
+      stream.write(fitting.map((line) => `${line}\n`).join(''));
       height = fitting.length;
     },
   };

@@ -1,6 +1,9 @@
+import { metricsFinding } from 'echelon-client/metrics-finding';
+import { withoutControls } from 'echelon-verify/text/colors';
 import { counted } from 'echelon-verify/text/plural';
 import { useMemo, useRef } from 'preact/hooks';
-import { useGet } from '../../app/resource.ts';
+import { api } from '../../app/api.ts';
+import { useGet, useResource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import { Curve, type StripCell } from '../../charts/curve.tsx';
 import {
@@ -62,6 +65,7 @@ function NoMetrics({ experiment: { id, state, verification } }: { experiment: De
     );
   return (
     <Empty title="This run recorded no metrics">
+      <MetricsFinding id={id} />
       <p>
         It can show its <a href={`/experiments/${id}?tab=logs`}>logs</a>, its{' '}
         <a href={`/experiments/${id}?tab=attempts`}>attempts</a>
@@ -74,6 +78,11 @@ function NoMetrics({ experiment: { id, state, verification } }: { experiment: De
       </p>
     </Empty>
   );
+}
+
+function MetricsFinding({ id }: { id: string }) {
+  const { data } = useResource((signal) => metricsFinding(api, id, signal), [id]);
+  return data === undefined ? null : <p>{withoutControls(data)}</p>;
 }
 
 /** Curves that a search shows at once. */
