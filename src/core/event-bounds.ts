@@ -1,4 +1,5 @@
 import type { AttemptEvent, Ended, EvaluationEvent, NumberedEvent } from './events.ts';
+import { isMetricName } from './metric-name.ts';
 
 /*
  * What always holds: no event that is recorded is larger than these bounds, whatever a ray-worker sends. A current one
@@ -7,7 +8,6 @@ import type { AttemptEvent, Ended, EvaluationEvent, NumberedEvent } from './even
 
 /** Metrics of one event. */
 export const MAX_METRICS_PER_EVENT = 4000;
-const MAX_METRIC_NAME = 1024;
 const MAX_TEXT = 1024;
 const MAX_MESSAGE = 4096;
 const MAX_LINE = 32 * 1024;
@@ -138,7 +138,7 @@ function boundLog(event: Extract<AttemptEvent, { type: 'log' }>): AttemptEvent {
 
 function boundMetrics(event: Extract<AttemptEvent, { type: 'metrics' }>): AttemptEvent {
   const names = Object.keys(event.values);
-  const fitting = names.filter((name) => name.length <= MAX_METRIC_NAME).slice(0, MAX_METRICS_PER_EVENT);
+  const fitting = names.filter(isMetricName).slice(0, MAX_METRICS_PER_EVENT);
   if (fitting.length === names.length) return event;
   const values = Object.fromEntries(fitting.map((name) => [name, event.values[name]!]));
   return { ...event, values, omitted: names.length - fitting.length };

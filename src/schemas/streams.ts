@@ -101,7 +101,12 @@ export const MetricCharts = NamedObject('MetricCharts', {
 
 /** The metrics of an experiment, by name. */
 export const MetricNames = NamedObject('MetricNames', {
-  items: Type.Array(StrictObject({ name: Type.String(), last: MetricNumber })),
+  items: Type.Array(
+    StrictObject({
+      name: Type.String(),
+      last: { ...MetricNumber, description: 'Value that was recorded last, whatever its step.' },
+    }),
+  ),
 });
 export type MetricNames = Static<typeof MetricNames>;
 

@@ -39,7 +39,7 @@ Report = Union[pb.AttemptEvent, SpooledBatch, Run, Refused]
 _LONG_PATH = f"checkpoints whose paths are longer than {bounds.MAX_PATH_CHARACTERS} characters"
 _MANY_METRICS = (
     f"metric values: a report has at most {bounds.MAX_METRICS_PER_REPORT} metrics, an attempt {bounds.MAX_METRIC_NAMES} "
-    f"names of at most {bounds.MAX_METRIC_NAME_CHARACTERS} characters"
+    f"names of 1 to {bounds.MAX_METRIC_NAME_CHARACTERS} characters without control characters"
 )
 
 

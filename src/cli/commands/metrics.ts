@@ -47,10 +47,20 @@ function metricsCommand(output: Output): Command {
       const { from, to, resolution } = options;
       const query = { names, from, to, resolution };
       const chart = await client.get('/v1/experiments/{id}/metrics', { path: { id }, query });
+      const missing = missingOf(chart.series, names);
+      if (missing.length === names.length)
+        throw new CliError(EXIT.notOk, await unknownMetrics(client, id, missing));
+      if (missing.length > 0) output.remark(await unknownMetrics(client, id, missing));
       if (options.json) return output.line(json(chart));
-      if (chart.series.length === 0) throw new CliError(EXIT.notOk, await unknownMetrics(client, id, names));
       output.line(chart.series.map((one) => seriesTable(one, output.columns)).join('\n\n'));
     });
+}
+
+/** The names, and starts of names, that no metric has. */
+function missingOf(found: readonly { name: string }[], names: readonly string[]): string[] {
+  const fits = (wanted: string, name: string): boolean =>
+    name === wanted || (wanted.endsWith('*') && name.startsWith(wanted.slice(0, -1)));
+  return names.filter((wanted) => !found.some(({ name }) => fits(wanted, name)));
 }
 
 /** The message for names without a metric, with the name that was probably meant. */
@@ -119,6 +129,11 @@ async function withoutMetrics(client: Client, id: string): Promise<string> {
 
 async function printPoints(input: { client: Client; id: string; names: string[]; output: Output }) {
   const { client, id, names, output } = input;
+  if (names.length > 0) {
+    const { items } = await client.get('/v1/experiments/{id}/metrics/names', { path: { id } });
+    const missing = missingOf(items, names);
+    if (missing.length > 0) throw new CliError(EXIT.notOk, await unknownMetrics(client, id, missing));
+  }
   output.line('metric\tattempt\tstep\tvalue\tat');
   let after: string | undefined;
   for (;;) {

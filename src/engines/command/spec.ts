@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { MAX_FILE_BYTES, MAX_FILES } from '../../core/launch-plan.ts';
+import { METRIC_NAME } from '../../core/metric-name.ts';
 import { DescribedObject, NamedObject, strict } from '../../schemas/objects.ts';
 import { choice } from '../../schemas/optional-fields.ts';
 import { commonFields } from '../../schemas/spec-parts.ts';
@@ -21,9 +22,6 @@ const Argument = Type.String({ maxLength: 65_536, ...WITHOUT_NUL });
 
 const argv = (description: string) => Type.Array(Argument, { minItems: 1, maxItems: 256, description });
 
-/** A metric's name, as trainers write it. */
-const METRIC = '^[^\\u0000-\\u001f\\u007f]{1,200}$';
-
 /** One `{number}` with fixed text around it. */
 const LinePattern = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f{}]{0,200}\\{number\\}[^\\u0000-\\u001f\\u007f{}]{0,200}$',
@@ -36,7 +34,7 @@ const MetricSource = DescribedObject(
   'Where the metrics of the program are found: exactly one field. Default: nowhere.',
   {
     lines: Type.Optional(
-      Type.Record(Type.String({ pattern: METRIC }), LinePattern, {
+      Type.Record(Type.String({ pattern: METRIC_NAME }), LinePattern, {
         ...strict,
         maxProperties: 64,
         description:

@@ -87,6 +87,13 @@ describe('bounds of events', () => {
     assert.equal(event.omitted, 150_001 - MAX_METRICS_PER_EVENT);
   });
 
+  test('metrics whose names no request can ask for are omitted and counted', () => {
+    const values = { '': 1, 'a\nb': 1, 'a, b': 1, ['😀'.repeat(200)]: 1, ['n'.repeat(201)]: 1 };
+    const event = boundEvent({ type: 'metrics', step: 1, values });
+    assert.ok(event.type === 'metrics');
+    assert.deepEqual([Object.keys(event.values).length, event.omitted], [2, 3]);
+  });
+
   test('lines beyond the bound are counted as cut bytes', () => {
     const many = boundEvent({ type: 'log', source: 'stdout', lines: Array(2_000_000).fill(''), cutBytes: 1 });
     assert.ok(many.type === 'log' && many.lines.length === 65_536);
