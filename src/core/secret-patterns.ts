@@ -1,3 +1,5 @@
+import { contextKind, maskContexts } from './secret-contexts.ts';
+
 /*
  * What a secret looks like. Used to refuse one in a spec and to mask one in a log or a message; the ray-worker masks by
  * the same patterns (echelon_rayworker/redaction.py).
@@ -8,6 +10,12 @@ export const MASK = '***';
 
 /** Kinds of secrets that are known by their form. */
 const KINDS: readonly { kind: string; form: RegExp }[] = [
+  { kind: 'an API key of Echelon', form: /(?<![\w-])echelon_[0-9a-hjkmnp-tv-z]{16}_[\w-]{43}/ },
+  { kind: 'a key of signed webhooks', form: /(?<![\w-])whsec_[A-Za-z0-9+/]{24,128}={0,2}/ },
+  {
+    kind: 'the URL of a webhook',
+    form: /(?<![\w-])(?:hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)|[\w-]{1,63}\.webhook\.office\.com\/webhookb2|discord(?:app)?\.com\/api\/webhooks)\/[\w/@-]{16,512}/,
+  },
   { kind: 'a Hugging Face token', form: /(?<![\w-])hf_[A-Za-z0-9]{20,}/ },
   // Both conditions keep names such as sk-learning-rate-sweep out.
   { kind: 'an API key (sk-…)', form: /(?<![\w-])sk-(?=[\w-]*[0-9])(?=[\w-]*[A-Z])[\w-]{20,}/ },
@@ -39,12 +47,12 @@ const SHORTEST = 15;
 export function secretKind(text: string): string | undefined {
   if (text.length < SHORTEST && !text.includes('://')) return undefined;
   if (BEARER.test(text)) return 'a bearer token';
-  return KINDS.find(({ form }) => form.test(text))?.kind;
+  return KINDS.find(({ form }) => form.test(text))?.kind ?? contextKind(text);
 }
 
 /** The text with every secret of a known form masked. Linear in the text. */
 export function maskSecrets(text: string): string {
-  return text.replace(ANY, MASK);
+  return maskContexts(text.replace(ANY, MASK), MASK);
 }
 
 /** Longest secret that is distinguished from the beginning of a longer one. An incomplete private key is masked as well. */

@@ -14,6 +14,8 @@ import { located } from '../server/operation.ts';
 
 /** The body of a route that takes a spec, with an example of each engine. */
 export const SPEC_BODY = {
+  // The check of a spec does it.
+  secrets: 'handler' as const,
   body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
   examples: Object.fromEntries(allEngines().map(({ name, example }) => [name, example])),
 };

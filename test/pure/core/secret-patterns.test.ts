@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import {
   isSecretName,
@@ -25,12 +26,29 @@ describe('secrets by their form', () => {
     }
   });
 
+  test('secrets that their form or the text before them tells are known and masked, as on the ray-worker', () => {
+    const vectors = 'test/golden/vectors/secret-forms.json';
+    const { masked, plain } = JSON.parse(readFileSync(vectors, 'utf8')) as {
+      masked: { kind: string; text: string; shown: string }[];
+      plain: string[];
+    };
+    for (const { kind, text, shown } of masked) {
+      assert.deepEqual([secretKind(text), maskSecrets(text)], [kind, shown], text);
+      assert.equal(maskSecrets(shown), shown);
+    }
+    for (const text of plain) assert.deepEqual([secretKind(text), maskSecrets(text)], [undefined, text]);
+  });
+
   test('a secret is found in time linear in the text, however it is made', () => {
     for (const text of [
       'eyJ'.repeat(20_000),
       '://a:'.repeat(20_000),
       '-----BEGIN '.repeat(5_000),
       'sk-'.repeat(20_000),
+      'curl -u a '.repeat(10_000),
+      '--password '.repeat(10_000),
+      'machine a login b '.repeat(5_000),
+      '\na:5432:'.repeat(10_000),
     ])
       assert.equal(typeof maskSecrets(text), 'string');
   });

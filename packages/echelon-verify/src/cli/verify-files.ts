@@ -9,6 +9,7 @@ import type { DumpAdapter } from '../format/dumps/adapter.ts';
 import { ADAPTERS } from '../format/dumps/registry.ts';
 import { runsOf } from '../format/dumps/runs.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import { progressed } from '../format/reading.ts';
 import type { FirstWrong } from '../html/contents.ts';
 import { createReportCollector } from '../html/write-report.ts';
 import { present } from '../present.ts';
@@ -184,6 +185,7 @@ async function verifyNative(file: string, { seen, seenSteps, failed }: Sink): Pr
     return batches.map((batch, at) => {
       const report = verifyBatch(batch, batches[at - 1]);
       seen({ file, ...report }, batch);
+      progressed();
       return { file, ...report, ...(bundle && { bundle: bundleOf(bundle, report) }) };
     });
   } catch (error) {
@@ -200,7 +202,10 @@ async function verifyStepDump(
   { seenSteps, failed }: Sink,
 ): Promise<void> {
   try {
-    for await (const { file, step } of adapter.steps(files)) seenSteps([{ file, ...verifyStep(step) }]);
+    for await (const { file, step } of adapter.steps(files)) {
+      seenSteps([{ file, ...verifyStep(step) }]);
+      progressed();
+    }
   } catch (error) {
     if (!(error instanceof BatchFormatError)) throw error;
     failed(error);

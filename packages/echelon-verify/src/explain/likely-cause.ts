@@ -5,6 +5,7 @@
 
 import { type Batch, isPerToken, reportedValues } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import { progressed } from '../format/reading.ts';
 import { identify } from '../identify/identify.ts';
 import { type AnyParameters, completeParameters } from '../kernel/estimators/parameters.ts';
 import { type EstimatorName, estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
@@ -81,6 +82,7 @@ function bestVariant(wrong: Wrong): LikelyCause | undefined {
   let best: LikelyCause | undefined;
   for (const variant of variantsOf(batch)) {
     const other = evaluate(batch, variant.overrides);
+    progressed();
     if (other === undefined) continue;
     const values = valuesOf(other);
     const share = shareOf(wrongRows, (row) => explains(row, values, valuesOf(own), reported));

@@ -53,6 +53,7 @@ export function addWhatIf(app: App, deps: RouteDeps): void {
     description: `Give the \`spec\` of an experiment to submit, or a queued \`experiment\` and another \`priority\` for it. Changes nothing. The answer is what the next scheduling round would find, on the present figures. It examines the first ${WINDOW} queued experiments, at least ${MIN_WINDOW} of each project. A spec is refused as by a submission. A key that is bound to a project gets \`shifts\` of its project only; \`later\` and \`earlier\` count all projects.`,
     tag: 'queue',
     body: Body,
+    secrets: 'handler',
     answer: 'WhatIf',
     problems: ['invalid-spec', 'not-found', 'not-queued', 'queue-closed'],
     handler: async ({ body, caller }): Promise<WhatIfView> => {

@@ -4,7 +4,6 @@ import type { Caller } from '../../../core/scopes.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { DEFAULT_PROJECT } from '../../../schemas/project.ts';
-import { plainSecretProblems } from '../../../schemas/secrets.ts';
 import {
   MAX_SUBSCRIPTIONS,
   refusedAddresses,
@@ -61,11 +60,6 @@ function addCreate(app: App, { store, settings }: RouteDeps): void {
     answers: { 201: located('Created.', 'Subscription', 'Path of the subscription.') },
     problems: ['invalid-request', 'project-not-found', 'limit-reached'],
     handler: async ({ caller, body }, reply) => {
-      const problems = plainSecretProblems({ target: body.target });
-      if (problems.length > 0)
-        throw new EchelonError('invalid-request', 'A subscription names secrets; it does not hold them.', {
-          problems,
-        });
       if (body.target.kind === 'email') assertAllowed(body.target.to, settings.mailDomains ?? []);
       const asked = body.project ?? caller.project ?? DEFAULT_PROJECT;
       const { name: project } = await projectOf(store, caller, asked);

@@ -69,6 +69,7 @@ function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
       'Every child is validated first; an invalid child refuses the whole sweep. Status 202 means that the sweep is stored durably. Its children are queued one after another.',
     tag: 'sweeps',
     body: SweepRequest,
+    secrets: 'handler',
     examples: { grid: EXAMPLE },
     answers: SWEEP_ACCEPTED,
     problems: [...NEW_WORK_REFUSALS],
@@ -128,6 +129,7 @@ function addPreview(app: App, deps: RouteDeps, checks: Slots): void {
     description: `Checks every child, counts them and shows the first ${SHOWN}. Stores nothing.`,
     tag: 'sweeps',
     body: SweepRequest,
+    secrets: 'handler',
     answer: 'SweepPreview',
     problems: ['invalid-spec'],
     handler: async (request, reply): Promise<SweepPreview> => {
