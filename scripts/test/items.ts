@@ -33,7 +33,9 @@ export function findItems({ full }: { full: boolean }): Item[] {
 /** The test files that docs/evidence/attacks.md names, which therefore are all attacks that are played. */
 export function attackFiles(): string[] {
   const page = readFileSync('docs/evidence/attacks.md', 'utf8');
-  return [...page.matchAll(/`([\w./-]+\.test\.ts|[\w./-]+\/test_\w+\.py)`/g)].map(([, name]) => name!);
+  return [...page.matchAll(/`([\w./-]+\/[\w.-]+\.test\.ts|[\w./-]+\/test_\w+\.py)`/g)].map(
+    ([, name]) => name!,
+  );
 }
 
 /** A Python test file says in its first lines which trainer it needs: `# needs: verl`. */
