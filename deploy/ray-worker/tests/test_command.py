@@ -186,7 +186,7 @@ sys.stderr.write("\\r100%\\n")
 """
     launch(client, script)
     state = next(event.log for event in client.attach() if event.log.progress)
-    assert (state.source, state.progress, list(state.lines)) == (pb.LogLines.STDERR, "20%", [])
+    assert (state.source, state.progress, list(state.lines)) == (pb.LogLines.STDERR, "30%", [])
     (server.attempt_dir() / "work" / "go").touch()
     assert lines(client.events(), pb.LogLines.STDERR) == ["100%"]
 
