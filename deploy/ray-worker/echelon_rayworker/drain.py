@@ -23,6 +23,7 @@ LAST_LINE_CHARACTERS = 2000
 _READ_BYTES = 256 * 1024
 # The state of a progress bar is handed on this often: a bar that changes for hours must not fill the log.
 PROGRESS_SECONDS = 2.0
+STATE_BYTES = 2000
 # After a carriage return alone, a terminal writes over the line: a progress bar is one line that changes.
 _LINE_END = re.compile(rb"(\r*\n|\r+)")
 
@@ -56,6 +57,12 @@ class LineSplitter:
         self._cut = 0
         # A carriage return at the very end of the data: what follows says whether it ends the line.
         self._tail = b""
+        self._is_anew = False
+
+    @property
+    def present(self) -> bytes:
+        """The present state of a line that was begun anew and has not ended; empty for any other."""
+        return bytes(self._text[:STATE_BYTES]) if self._is_anew or self._tail else b""
 
     def feed(self, data: bytes) -> list[Piece]:
         """What ``data`` completes, without line ends."""
@@ -70,12 +77,13 @@ class LineSplitter:
             # A bar begins with a carriage return.
             if self._text or not is_update:
                 pieces.append(self._take(is_update))
+            self._is_anew = is_update
         self._extend(rest)
         return pieces
 
     def finish(self) -> list[Piece]:
         """The last line, if the stream did not end with a line end."""
-        self._tail = b""
+        self._tail, self._is_anew = b"", False
         return [self._take(is_update=False)] if self._text else []
 
     def _extend(self, text: bytes) -> None:
@@ -97,11 +105,12 @@ class PipeDrain:
         self, pipes: dict[int, int], redactor: Redactor, line_bytes: int = LINE_BYTES, takes_updates: bool = False
     ) -> None:
         """``pipes``: file descriptor → LogLines.Source; they are closed by the drain. ``takes_updates``: every state of a progress
-        bar is queued; otherwise ``take_progress`` gives the present one."""
+        bar that was replaced is queued too."""
         self._line_bytes, self._takes_updates = line_bytes, takes_updates
-        # The present state of a line that was not ended yet, unless it was taken; and when one was taken last.
+        # The present states of progress bars, those that were taken last, and when.
         self._progress: dict[int, str] = {}
-        self._progress_taken = {source: -PROGRESS_SECONDS for source in pipes.values()}
+        self._shown: dict[int, str] = {}
+        self._shown_at = {source: -PROGRESS_SECONDS for source in pipes.values()}
         self._pipes = pipes
         self._redactors = {source: redactor.lines() for source in pipes.values()}
         self._lock = threading.Lock()
@@ -132,9 +141,13 @@ class PipeDrain:
         """The present states of progress bars, each with its source, if they have changed; so many seconds apart at least."""
         with self._lock:
             now = time.monotonic()
-            due = [source for source in self._progress if now - self._progress_taken[source] >= PROGRESS_SECONDS]
-            self._progress_taken.update((source, now) for source in due)
-            return [(source, self._progress.pop(source)) for source in due]
+            due = [
+                (source, text) for source, text in self._progress.items()
+                if text != self._shown.get(source) and now - self._shown_at[source] >= PROGRESS_SECONDS
+            ]  # fmt: skip
+            self._shown.update(due)
+            self._shown_at.update((source, now) for source, _ in due)
+            return due
 
     def last_lines(self, source: int) -> list[str]:
         """The last lines of one pipe, at most 50."""
@@ -155,23 +168,19 @@ class PipeDrain:
                 for key, _ in selector.select():
                     fd = key.fd
                     data = os.read(fd, _READ_BYTES)
-                    self._add(self._pipes[fd], splitters[fd].feed(data) if data else splitters[fd].finish())
+                    pieces = splitters[fd].feed(data) if data else splitters[fd].finish()
+                    self._add(self._pipes[fd], pieces, splitters[fd].present)
                     if not data:
                         selector.unregister(fd)
                         os.close(fd)
         self.changed.set()
 
-    def _add(self, source: int, pieces: list[Piece]) -> None:
-        last = len(pieces) - 1
+    def _add(self, source: int, pieces: list[Piece], present: bytes) -> None:
         with self._lock:
-            for at, (raw, cut, is_update) in enumerate(pieces):
-                if is_update and not self._takes_updates and at < last:
-                    continue  # replaced before a reader could see it
-                text = self._redactors[source].line(raw.decode("utf-8", "replace"))
+            for raw, cut, is_update in pieces:
                 if is_update and not self._takes_updates:
-                    self._progress[source] = text[:LAST_LINE_CHARACTERS]
                     continue
-                self._progress.pop(source, None)
+                text = self._redactors[source].line(raw.decode("utf-8", "replace"))
                 self._last[source].append(text[:LAST_LINE_CHARACTERS])
                 size = len(raw) + 1
                 if self._queued_bytes + size + LINE_OVERHEAD_BYTES > QUEUE_BYTES:
@@ -186,4 +195,9 @@ class PipeDrain:
                 run.size += size
                 run.cut_bytes += cut
                 self._queued_bytes += size + LINE_OVERHEAD_BYTES
+            if present:
+                self._progress[source] = self._redactors[source].line(present.decode("utf-8", "replace"))
+            else:
+                self._progress.pop(source, None)
+                self._shown.pop(source, None)
         self.changed.set()

@@ -130,6 +130,8 @@ def base_environment(
         if not (name.startswith("RAY_") and name not in _RAY_VARIABLES_KEPT)
         and not name.startswith("ECHELON_")
         and not (inside_ray and name in _SET_BY_RAY)
+        # Ray's own debugger would wait for a person at a program's breakpoint().
+        and not (name == "PYTHONBREAKPOINT" and value.startswith("ray."))
     }
     if ray_address:
         base["RAY_ADDRESS"] = ray_address

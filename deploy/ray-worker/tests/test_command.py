@@ -11,8 +11,12 @@ import pytest
 from conftest import PACKAGE_ROOT, Client, Server, end_everything, until
 
 from echelon_rayworker import drain, processes
-from echelon_rayworker.engines.command.node import Node
+from echelon_rayworker.engines.command.driver import Driver
+from echelon_rayworker.engines.command.node import Node, Output
+from echelon_rayworker.engines.command.settings import Settings
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.spool import Spool
+from echelon_rayworker.spooltail import SpoolTail
 from spec_support import DIRECTORIES, files_of
 from test_attempt import lines
 
@@ -171,6 +175,22 @@ def test_a_long_line_is_cut_and_counted_and_its_metrics_are_found(client: Client
     assert lines(events)[-1] == "end"
 
 
+def test_a_progress_bar_is_one_line_whose_present_state_is_recorded(client: Client, server: Server) -> None:
+    script = """
+import os, sys, time
+sys.stderr.write("10%\\r20%\\r30%")
+sys.stderr.flush()
+while not os.path.exists("go"):
+    time.sleep(0.02)
+sys.stderr.write("\\r100%\\n")
+"""
+    launch(client, script)
+    state = next(event.log for event in client.attach() if event.log.progress)
+    assert (state.source, state.progress, list(state.lines)) == (pb.LogLines.STDERR, "30%", [])
+    (server.attempt_dir() / "work" / "go").touch()
+    assert lines(client.events(), pb.LogLines.STDERR) == ["100%"]
+
+
 INHERITED = """
 import os, resource, signal, sys
 status = dict(line.rstrip().split(":\t") for line in open("/proc/self/status") if line.startswith("Sig"))
@@ -249,6 +269,17 @@ def test_endless_output_is_dropped_with_a_gap_and_the_program_is_not_blocked(cli
     assert len(lines(events)) + dropped == 160_000
     size = sum(len(line) + 1 for line in lines(events)) + sum(event.log.cut_bytes + event.gap.bytes for event in events)
     assert size == 8 * (100_000 + 7 * 20_000)
+
+
+def test_what_a_node_has_not_handed_on_is_a_gap_that_names_the_node(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    settings = Settings([], str(tmp_path), {}, str(tmp_path), str(tmp_path), "per-node", [], {}, "")
+    spool = Spool(str(tmp_path))
+    Driver(settings, spool, {})._account(1, Output(dropped=(3, 30), cut_bytes=7, is_cut_off=True, left=["sleep 9"]))
+    spool.close()
+    found = [report.gap for report in SpoolTail(str(tmp_path)).poll()]
+    assert [(gap.kind, gap.count, gap.bytes) for gap in found] == [(pb.Gap.LOGS, 3, 30), (pb.Gap.LOGS, 0, 7), (pb.Gap.LOGS, 0, 0)]
+    assert all(gap.reason.startswith("[node 1] ") for gap in found)
+    assert "[node 1] the program has ended, so processes that it left running were ended too: sleep 9." in capsys.readouterr().err
 
 
 def test_secrets_of_the_plan_reach_the_program_and_no_event(client: Client, server: Server) -> None:

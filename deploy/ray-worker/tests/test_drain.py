@@ -36,10 +36,11 @@ def test_the_present_state_of_a_progress_bar_is_taken_and_its_last_state_is_a_li
     monkeypatch.setattr(drain, "PROGRESS_SECONDS", 0.0)
     read_end, write_end = os.pipe()
     pipe = PipeDrain({read_end: 2}, Redactor(["s3cret-value"]))
-    os.write(write_end, b"start\n" + b"".join(b"\r%d%% s3cret-value" % at for at in range(200)) + b"\r")
-    os.write(write_end, b"x")  # the carriage return was none of a line end
+    os.write(write_end, b"start\n" + b"".join(b"\r%d%% s3cret-value" % at for at in range(200)))
     assert until(pipe.take_progress) == [(2, "199% ***")]
     assert [run.lines for run in pipe.take()] == [["start"]] and pipe.take_progress() == []
+    os.write(write_end, b"\r200%\r")
+    assert until(pipe.take_progress) == [(2, "200%")]
     os.write(write_end, b"\r100%\n")
     os.close(write_end)
     assert pipe.join(10)

@@ -17,7 +17,7 @@ from echelon_rayworker.launch import CHECKPOINT_FILE
 
 from . import ranks
 from .batches import BatchDirectory
-from .node import LINE_BYTES, STDERR, Output
+from .node import LINE_BYTES, STDERR, STDOUT, Output
 from .patterns import PrintedPatterns
 from .settings import NotStartable, Settings, is_inside
 from .sources import JsonFile, NoSource, PrintedJson, Report, Source
@@ -130,11 +130,15 @@ class Driver:
 
     def _print(self, number: int, output: Output) -> None:
         """The supervisor reads what is printed here as it reads the output of any driver."""
+        pipes = {STDOUT: sys.stdout, STDERR: sys.stderr}
         for source, line, is_update in output.lines:
-            end = "\r" if is_update else "\n"
-            (sys.stderr if source == STDERR else sys.stdout).write(f"{_mark(number)}{line}{end}")
+            if not is_update:
+                pipes[source].write(f"{_mark(number)}{line}\n")
             if number == 0:
                 self._source.line(line)
+        for source, state in output.states:
+            # Whatever comes next begins the line anew.
+            pipes[source].write(f"{_mark(number)}{state}\r")
         sys.stdout.flush()
         sys.stderr.flush()
 

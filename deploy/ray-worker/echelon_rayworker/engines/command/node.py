@@ -37,6 +37,8 @@ class Output:
     """Lines and bytes that were dropped before these."""
     cut_bytes: int = 0
     """Bytes of lines that were too long."""
+    states: list[tuple[int, str]] = field(default_factory=list)
+    """Present states of progress bars, by their pipes."""
     code: Optional[int] = None
     left: list[str] = field(default_factory=list)
     """Commands of processes that outlived the program and were ended."""
@@ -94,7 +96,7 @@ class Node:
         runs = self._drain.take()
         return Output(
             lines=[(run.source, line, run.is_update) for run in runs for line in run.lines],
-            dropped=self._drain.take_dropped(), cut_bytes=sum(run.cut_bytes for run in runs), code=code, left=left,
+            states=self._drain.take_progress(), dropped=self._drain.take_dropped(), cut_bytes=sum(run.cut_bytes for run in runs), code=code, left=left,
             is_cut_off=is_cut_off,
         )  # fmt: skip
 
