@@ -74,9 +74,15 @@ const NAME = /token|secret|passw|credential|api[_-]?key|access[_-]?key|private[_
 const NO_NAME =
   /tokeni[sz]|tokens$|(?:max|min|num|eos|bos|pad|unk|sep|mask|stop|image|special|per)[_.-]?token|token[_.-]?(?:mean|sum|level|len|limit|count|ids?|budget|type)/i;
 
+/** Keys of tables, mappings and orders, and public ones. */
+const NO_KEY =
+  /(?:sort|order|group|partition|shard|primary|foreign|cache|lookup|index|hash|routing|map|dict|row|column|field|record|item|metric|label|image|video|text|prompt|answer|question|input|output|data|state|reward|action|target|host|public)[_.-]?keys?$/i;
+/** Names of what tells where a secret is: a variable, a file. */
+const OF_A_PLACE = /(?:env|env[_-]?var|variable|file|path|name|field|column)$/i;
+
 /** Whether a field of this name is one that holds a secret. */
 export function isSecretName(name: string): boolean {
-  return NAME.test(name) && !NO_NAME.test(name);
+  return NAME.test(name) && !NO_NAME.test(name) && !NO_KEY.test(name) && !OF_A_PLACE.test(name);
 }
 
 /** Whether a value under a secret's name may be the secret itself, and no placeholder, path or word. */
@@ -87,6 +93,8 @@ export function mayBeSecret(name: string, value: string): boolean {
     /^(?:\$[\w({].*|<.*>|\{\{.*|\*+|none|null|true|false|default|\d+(?:\.\d+)?)$/i.test(text)
   )
     return false;
+  // A call or an index, such as getpass( and os.environ[.
+  if (/^[A-Za-z_][\w.]*[([]/.test(text)) return false;
   if (/passw/i.test(name)) return text.length >= 4;
   return looksRandom(text);
 }

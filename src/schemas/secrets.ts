@@ -139,7 +139,8 @@ function fieldOf(place: Place): string {
 
 function whatIsHeld(value: string, { secretName, isReference, isProgram }: Key): string | undefined {
   const kind = secretKind(value);
-  if (kind !== undefined) return `what looks like ${kind}`;
+  if (kind !== undefined)
+    return `what looks like ${kind}${inLine(value, (line) => secretKind(line) === kind)}`;
   // References have secret names and are no values; one that looks like a value is one.
   if (isReference)
     return value.length >= 32 && looksRandom(value.slice(0, MAX_VALUE))
@@ -147,7 +148,15 @@ function whatIsHeld(value: string, { secretName, isReference, isProgram }: Key):
       : undefined;
   if (secretName !== null && mayBeSecret(secretName, value.slice(0, MAX_VALUE)))
     return 'what looks like a secret';
-  return holdsAssignment(value, isProgram) ? 'what looks like a secret' : undefined;
+  const isAssigned = (text: string) => holdsAssignment(text, isProgram);
+  return isAssigned(value) ? `what looks like a secret${inLine(value, isAssigned)}` : undefined;
+}
+
+/** " in line 7" of a text of several lines; empty if no line alone is the one. */
+function inLine(text: string, isIt: (line: string) => boolean): string {
+  const lines = text.split('\n');
+  const at = lines.length === 1 ? -1 : lines.findIndex(isIt);
+  return at < 0 ? '' : ` in line ${at + 1}`;
 }
 
 /**

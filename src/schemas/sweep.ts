@@ -176,7 +176,7 @@ export type SweepPage = Static<typeof SweepPage>;
 
 const Warnings = Type.Array(Type.String(), {
   description:
-    'Children for which no node of any cluster is large enough now: they stay queued until one joins',
+    'Children for which no node of any cluster is large enough now, which stay queued until one joins, and the number of children of a random sweep that repeat an earlier one.',
 });
 
 /** The answer to an accepted sweep; equal for every repetition of the request with its Idempotency-Key, but for `warnings`. */

@@ -88,12 +88,13 @@ export const CommandSpec = NamedObject('CommandSpec', {
   ...commonFields,
   engine: Type.Literal('command'),
   command: argv(
-    'Program and arguments, never read by a shell. `{name}` is replaced by `parameters.name`; {sharedRoot}, {experimentDir} and {attemptDir} by the directories of the cluster.',
+    'Program and arguments, never read by a shell. `{name}` is replaced by `parameters.name`. An argument is omitted if its parameter is null, or if it contains `{?name}` and the parameter is false. {sharedRoot}, {experimentDir} and {attemptDir} are replaced by the directories of the cluster.',
   ),
   parameters: Type.Optional(
     Type.Record(
       Type.String({ pattern: '^[a-z][A-Za-z0-9_]{0,63}$' }),
       Type.Union([
+        Type.Null(),
         Type.Boolean(),
         Type.Number({ minimum: -1e15, maximum: 1e15 }),
         Type.String({ maxLength: 1000, ...WITHOUT_NUL }),
@@ -102,7 +103,7 @@ export const CommandSpec = NamedObject('CommandSpec', {
         ...strict,
         maxProperties: 64,
         description:
-          'Values for `{name}` in the arguments. A sweep sets them with axes such as `parameters.lr`.',
+          'Values for `{name}` in the arguments; null omits the argument. A sweep sets them with axes such as `parameters.lr`.',
       },
     ),
   ),

@@ -62,6 +62,8 @@ describe('names', () => {
       'password',
       'apiKey',
       'client_secret',
+      'encryption_key',
+      'KEY',
       'key',
       'aws_access_key_id',
     ])
@@ -77,6 +79,13 @@ describe('names', () => {
       'token_level',
       'keyboard',
       'pad_token_id',
+      'sort_key',
+      'primaryKey',
+      'prompt_key',
+      'data.reward_key',
+      'password_env',
+      'apiKeyFile',
+      'token_name',
     ])
       assert.ok(!isSecretName(name), name);
   });
@@ -90,6 +99,8 @@ describe('values under a secret name', () => {
   });
 
   test('may be placeholders, words and paths', () => {
+    for (const value of ['getpass.getpass("DB: ")', 'os.environ["PGPASSWORD"]', 'input('])
+      assert.ok(!mayBeSecret('password', value), value);
     for (const value of ['', 'none', '$'.concat('{HF_TOKEN}'), '***', 'a sentence of words', 'Qwen2', '512'])
       assert.ok(!mayBeSecret('api_key', value), value);
   });

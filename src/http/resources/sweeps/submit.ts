@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { plural } from 'echelon-verify/text/plural';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import { newSweepId } from '../../../core/ids.ts';
@@ -10,12 +11,12 @@ import { engineOf, fingerprintOf } from '../../../engines/registry.ts';
 import { resolveSpec } from '../../../plan/resolve-spec.ts';
 import {
   childValues,
-  createSweepCheck,
   draftSweep,
   invalidSweep,
   type SweepChildSpec,
   type SweepDraft,
 } from '../../../plan/sweep.ts';
+import { createSweepCheck } from '../../../plan/sweep-check.ts';
 import type { ComparisonPlan } from '../../../schemas/comparison.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
 import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../../schemas/sweep.ts';
@@ -215,8 +216,13 @@ export async function judge(
   if (problem) throw invalidSweep([{ ...problem, field: `/spec${problem.field}` }]);
   const known = await intake.clusters();
   await requirePlaces(intake, [...places.values()]);
-  return { draft, fingerprints, first, project, warnings: fit.warnings(known) };
+  const repeated = check.repeated();
+  const warnings = [...fit.warnings(known), ...(repeated > 0 ? [repeatedInWords(repeated)] : [])];
+  return { draft, fingerprints, first, project, warnings };
 }
+
+const repeatedInWords = (count: number): string =>
+  `${plural(count, 'child', 'children')} drew the values of an earlier child: the same run, which counts as one more seed.`;
 
 /** `children`: the first child of each place. */
 async function requirePlaces(intake: Intake, children: readonly { spec: Place; index: number }[]) {
