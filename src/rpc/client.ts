@@ -7,7 +7,7 @@ import {
   Metadata,
 } from '@grpc/grpc-js';
 import type { NumberedEvent } from '../core/events.ts';
-import type { LaunchPlan } from '../core/launch-plan.ts';
+import { type LaunchPlan, SPEC_VERSION } from '../core/launch-plan.ts';
 import type { NodeHealth } from '../core/node-health.ts';
 import type { NodeUse } from '../core/node-states.ts';
 import { retryUntil } from '../core/retry.ts';
@@ -136,6 +136,7 @@ function toDescription(answer: echelon.rayworker.v1.DescribeResponse): RayWorker
     nodeId: answer.nodeId,
     sharedRoot: answer.sharedRoot,
     engines: answer.engines ?? [],
+    specVersions: answer.specVersions ?? [],
     freeDiskBytes: toNumber(answer.freeDiskBytes),
     startedAt: toNumber(answer.startedAtUnixMs),
     nodes: (answer.nodes ?? []).map((node) => ({
@@ -227,6 +228,7 @@ function toWirePlan(plan: LaunchPlan): echelon.rayworker.v1.LaunchPlan.$Properti
   ]);
   return {
     ...plan,
+    specVersion: SPEC_VERSION,
     arguments: [...plan.arguments],
     environment: { ...plan.environment },
     secrets: { ...plan.secrets },

@@ -13,6 +13,7 @@ from conftest import PACKAGE_ROOT, Client, Server, until
 from echelon_rayworker import drain, processes
 from echelon_rayworker.engines.command.node import Node
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.launch import SPEC_VERSIONS
 from spec_support import DIRECTORIES, files_of
 from test_attempt import lines
 
@@ -191,7 +192,9 @@ time.sleep(1000)
 def test_the_preflight_finds_a_missing_directory_and_a_missing_script(client: Client, server: Server) -> None:
     def findings(directory: str, script: str) -> dict[str, int]:
         arguments = [*DIRECTORIES, "--", "python", script]
-        plan = pb.LaunchPlan(engine="command", module="echelon_rayworker.engines.command", arguments=arguments)
+        plan = pb.LaunchPlan(
+            engine="command", module="echelon_rayworker.engines.command", arguments=arguments, spec_version=SPEC_VERSIONS[-1]
+        )
         plan.files.update(command_files(workingDir=directory))
         answer = client.call("Preflight", pb.PreflightRequest(plan=plan), pb.PreflightResponse)
         return {finding.check: finding.severity for finding in answer.findings}
