@@ -7,7 +7,7 @@ import {
   Metadata,
 } from '@grpc/grpc-js';
 import type { NumberedEvent } from '../core/events.ts';
-import type { LaunchPlan } from '../core/launch-plan.ts';
+import { type LaunchPlan, SPEC_VERSION } from '../core/launch-plan.ts';
 import { retryUntil } from '../core/retry.ts';
 import { toDescription, toFindings } from './description.ts';
 import { toEnded, toNumber, toNumberedEvent } from './events.ts';
@@ -157,6 +157,7 @@ function toWirePlan(plan: LaunchPlan): echelon.rayworker.v1.LaunchPlan.$Properti
   ]);
   return {
     ...plan,
+    specVersion: SPEC_VERSION,
     arguments: [...plan.arguments],
     environment: { ...plan.environment },
     secrets: { ...plan.secrets },

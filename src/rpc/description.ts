@@ -13,6 +13,7 @@ import { RayWorkerError } from './status.ts';
 
 const MAX_NODES = 4096;
 const MAX_ENGINES = 64;
+const MAX_SPEC_VERSIONS = 64;
 const MAX_LABELS = 64;
 const MAX_USES = 1024;
 const MAX_GPUS = 64;
@@ -34,6 +35,7 @@ export function toDescription(answer: echelon.rayworker.v1.DescribeResponse): Ra
     nodeId: text(answer.nodeId),
     sharedRoot: text(answer.sharedRoot),
     engines: all('engines', answer.engines, MAX_ENGINES).map(text),
+    specVersions: all('versions of a spec', answer.specVersions, MAX_SPEC_VERSIONS).map(amount),
     freeDiskBytes: toNumber(answer.freeDiskBytes),
     startedAt: toNumber(answer.startedAtUnixMs),
     nodes: all('nodes', answer.nodes, MAX_NODES).map((node) => ({

@@ -9,13 +9,15 @@ import sysconfig
 from dataclasses import dataclass
 from typing import Mapping
 
-from echelon_rayworker import allocation, programvariables
+from echelon_rayworker import __version__, allocation, programvariables
 from echelon_rayworker.engines.registry import engine_names
 from echelon_rayworker.files import read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
 ENGINES = engine_names()
+# Versions of what drivers read in the files of a launch plan; src/core/launch-plan.ts says when to raise it.
+SPEC_VERSIONS = (1,)
 DEFAULT_GRACE_MS = 10_000
 # Above any request that the server takes.
 MAX_LAUNCH_BYTES = 8 * 1024 * 1024
@@ -58,6 +60,10 @@ class InvalidLaunch(ValueError):
     """The request is ill-formed; the message names the field."""
 
 
+class OtherVersion(Exception):
+    """The launch plan has a version that is not run here; the message says what to do."""
+
+
 @dataclass(frozen=True)
 class Directories:
     """Absolute paths of one attempt's files."""
@@ -87,6 +93,16 @@ def check_id(experiment: str, attempt: int) -> None:
         raise InvalidLaunch("experiment: lower-case letters, digits and hyphens, 1 to 64 characters")
     if attempt < 1:
         raise InvalidLaunch("attempt: from 1")
+
+
+def check_version(plan: pb.LaunchPlan) -> None:
+    """OtherVersion if a driver of this package would misread the plan's files."""
+    if plan.spec_version not in SPEC_VERSIONS:
+        runs = ", ".join(map(str, SPEC_VERSIONS))
+        raise OtherVersion(
+            f"this ray-worker ({__version__}) runs launch plans of version {runs}, and the dispatcher made version "
+            f"{plan.spec_version}: update the older of the two"
+        )
 
 
 def check_request(request: pb.LaunchRequest) -> None:

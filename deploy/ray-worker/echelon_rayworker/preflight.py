@@ -49,10 +49,11 @@ class Preflight:
         self._closed.set()
 
     def run(self, request: pb.PreflightRequest) -> pb.PreflightResponse:
-        """The findings. InvalidLaunch; OSError if no process can be made."""
+        """The findings. InvalidLaunch, OtherVersion; OSError if no process can be made."""
         planned = request.HasField("plan")
         if planned:
             launch.check_plan(request.plan)
+            launch.check_version(request.plan)
         seconds = min(request.deadline_ms / 1000 or DEFAULT_SECONDS, MAX_SECONDS)
         with self._turn:
             # What a run before left that was ended in the middle.

@@ -15,6 +15,7 @@ from echelon_rayworker.engines.command.driver import Driver
 from echelon_rayworker.engines.command.node import Node, Output
 from echelon_rayworker.engines.command.settings import Settings
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.launch import SPEC_VERSIONS
 from echelon_rayworker.spool import Spool
 from echelon_rayworker.spooltail import SpoolTail
 from spec_support import DIRECTORIES, files_of
@@ -312,7 +313,9 @@ time.sleep(1000)
 def test_the_preflight_finds_a_missing_directory_and_a_missing_script(client: Client, server: Server) -> None:
     def findings(directory: str, script: str) -> dict[str, int]:
         arguments = [*DIRECTORIES, "--", "python", script]
-        plan = pb.LaunchPlan(engine="command", module="echelon_rayworker.engines.command", arguments=arguments)
+        plan = pb.LaunchPlan(
+            engine="command", module="echelon_rayworker.engines.command", arguments=arguments, spec_version=SPEC_VERSIONS[-1]
+        )
         plan.files.update(command_files(workingDir=directory))
         answer = client.call("Preflight", pb.PreflightRequest(plan=plan), pb.PreflightResponse)
         return {finding.check: finding.severity for finding in answer.findings}

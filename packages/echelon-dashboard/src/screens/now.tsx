@@ -34,8 +34,8 @@ export function Now() {
   // All at once, so that nothing is pushed down by a later part.
   const isReady = [active, wrong, failed, queue, allocations].every(({ loading }) => !loading);
   const counts = queue.data?.counts;
-  // The feed tells of queued ones.
-  usePolling(refresh, 5000, counts !== undefined && counts.launching + counts.running > 0);
+  // The feed tells of queued ones, unless no dispatcher is left to write it.
+  usePolling(refresh, counts !== undefined && counts.launching + counts.running > 0 ? 5000 : 15_000);
   return (
     <>
       <Head title="Now" command={command('queues')} />
