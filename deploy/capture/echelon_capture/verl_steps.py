@@ -12,11 +12,17 @@ import functools
 import importlib
 from typing import Any
 
+from .ranks import Rank
 from .steps import Steps, version_of
 
 LOSSES_MODULE = "verl.workers.utils.losses"
 WORKERS_MODULE = "verl.workers.engine_workers"
 _MARK = "_echelon_steps"
+# What the trainer divides by, of the whole step, by the mode.
+_COUNTS = {
+    "token-mean": "batch_num_tokens",
+    **dict.fromkeys(("seq-mean-token-mean", "seq-mean-token-sum", "seq-mean-token-sum-norm"), "global_batch_size"),
+}
 _CLAMP = {"logRatioClamp": 20}
 _KLS = {"kl": "k1", "k1": "k1", "abs": "abs", "mse": "k2", "k2": "k2", "low_var_kl": "k3", "k3": "k3"}
 
@@ -49,7 +55,12 @@ def follow_steps(every: int = 10, profile: str = "minimal") -> None:
 
     @functools.wraps(set_loss)
     def set_loss_fn(self: Any, loss_fn: Any) -> Any:
-        return set_loss(self, _followed(loss_fn, self.engine, call, Steps(every, profile)))
+        engine = self.engine
+        if not engine.is_mp_src_rank_with_outputs():
+            # Another rank has the same rows.
+            return set_loss(self, loss_fn)
+        rank = Rank(engine.get_data_parallel_rank(), engine.get_data_parallel_size())
+        return set_loss(self, _followed(loss_fn, engine, call, Steps(every, profile, rank)))
 
     losses.get_policy_loss_fn, losses.kl_penalty = get_policy_loss_fn, kl_penalty
     workers.TrainingWorker.set_loss_fn = set_loss_fn
@@ -94,10 +105,9 @@ def _take(steps: Steps, number: int, call: dict[str, Any], loss: Any, engine: An
         "rolloutWeight": call.get("rollout_is_weights"),
     }
     info, scaler = call["config"].global_batch_info, getattr(engine, "scaler", None)
-    is_tokens = call["loss_agg_mode"] == "token-mean" and info["batch_num_tokens"] is not None
     facts = {
-        "gradientScale": float(info["dp_size"]) * (scaler.get_scale() if scaler is not None else 1),
-        "reportedDenominator": info["batch_num_tokens"] if is_tokens else None,
+        "lossScale": scaler.get_scale() if scaler is not None else None,
+        "reportedDenominator": info[_COUNTS[call["loss_agg_mode"]]] if call["loss_agg_mode"] in _COUNTS else None,
         "reportedLoss": loss.detach() if not call["config"].entropy_coeff else None,
         "width": mask.shape[1],
     }
@@ -107,18 +117,16 @@ def _take(steps: Steps, number: int, call: dict[str, Any], loss: Any, engine: An
 def settings_of(call: dict[str, Any]) -> dict[str, Any]:
     """What the actor's configuration says of a step. ValueError for a loss that cannot be verified."""
     config = call["config"]
-    info = config.global_batch_info
     settings = {
         "trainer": "verl",
         "trainerVersion": version_of("verl"),
         "backend": str(config.strategy),
-        "dataParallelSize": int(info["dp_size"]),
         "policyLoss": _policy_loss(call["name"], config),
-        "aggregation": _aggregation(call["loss_agg_mode"], info),
+        "aggregation": _aggregation(call["loss_agg_mode"], config),
     }
     if call.get("rollout_is_weights") is not None:
         # The limits are settings of the driver; the weights are captured.
-        settings["rolloutCorrection"] = {"level": "token", "action": "truncate"}
+        settings["rolloutCorrection"] = {"level": "token", "action": "unknown"}
     if config.use_kl_loss:
         settings["kl"] = {"coefficient": config.kl_loss_coef, **kl_estimator(config.kl_loss_type)}
     return settings
@@ -141,15 +149,10 @@ def _policy_loss(name: str, config: Any) -> dict[str, Any]:
     raise ValueError(f"not verifiable: loss_mode={name!r}")
 
 
-def _aggregation(mode: str, info: dict[str, Any]) -> dict[str, Any]:
-    tokens, rows, scale = info["batch_num_tokens"], info["global_batch_size"], info.get("loss_scale_factor")
-    if mode == "token-mean" and tokens is not None and info["dp_size"] > 1:
-        # The tokens of the other ranks are not in this process.
-        return {"mode": "constant", "denominator": float(tokens)}
-    if mode in ("token-mean", "token-sum"):
-        return {"mode": mode, "scope": "global" if tokens is not None else "micro-batch"}
-    counted = {"scope": "micro-batch", "rowCount": "trained"} if rows is None else {"scope": "global", "rowCount": int(rows)}
-    return {"mode": mode, **counted, **({"scaleFactor": scale} if scale and mode.endswith("norm") else {})}
+def _aggregation(mode: str, config: Any) -> dict[str, Any]:
+    """Over all micro-batches and ranks, whatever counts the trainer has: they are checked."""
+    scale = config.loss_scale_factor
+    return {"mode": mode, "scope": "global", **({"scaleFactor": scale} if scale and mode.endswith("norm") else {})}
 
 
 def kl_estimator(kind: str) -> dict[str, Any]:

@@ -9,18 +9,12 @@ import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
 import { verifyBatch } from '../verify-batch.ts';
 import { configurationText, type DumpReport, verifySteps } from '../verify-dump.ts';
-import {
-  BatchFileError,
-  notChosen,
-  orUnreadable,
-  readBatchesOf,
-  stepsOf,
-  type TextStreams,
-} from './batch-files.ts';
+import { BatchFileError, notChosen, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { sourcesOf } from './dump-files.ts';
 import type { StatedFiles } from './dump-options.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';
+import { stepsOf } from './steps-of.ts';
 
 export interface ExplainFileOptions extends StatedFiles {
   /** Name of the batch; needed only if the file holds several. */

@@ -1,7 +1,8 @@
 /** Reports of optimizer steps as text. */
 
 import { styleText } from 'node:util';
-import type { StepFileReport, StepReport, ValueReport } from '../step/step-report.ts';
+import { commonCoverage } from '../step/coverage.ts';
+import type { Coverage, StageName, StepFileReport, StepReport, ValueReport } from '../step/step-report.ts';
 import { STAGES } from '../step/step-report.ts';
 import { inert } from '../text/inert.ts';
 import { significant } from '../text/number.ts';
@@ -11,17 +12,19 @@ import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
 import { table } from './table.ts';
 
-/** The exit status for steps alone. */
-export function stepsExit(steps: readonly StepReport[]): number {
+/** The exit status for steps alone: 0 needs every stage that the loss has, or those that are required. */
+export function stepsExit(steps: readonly StepReport[], required?: readonly StageName[]): number {
   if (steps.some(({ consistent }) => !consistent)) return EXIT.notOk;
-  return steps.every(({ ok }) => ok) ? EXIT.ok : EXIT.unproven;
+  const isCovered = ({ coverage }: StepReport): boolean =>
+    coverage.missing.every(({ stage }) => required !== undefined && !required.includes(stage));
+  return steps.every(isCovered) ? EXIT.ok : EXIT.unproven;
 }
 
 /** All steps as text, ending in a newline. */
 export function describeSteps(
   steps: readonly StepFileReport[],
   program: string,
-  width?: number | undefined,
+  { width, required }: { width?: number | undefined; required?: readonly StageName[] | undefined } = {},
 ): string {
   const wrong = steps.find(({ wrongTokens }) => wrongTokens.length > 0);
   const first = wrong?.wrongTokens[0];
@@ -35,7 +38,13 @@ export function describeSteps(
           '',
         ]
       : [];
-  return `${[...steps.flatMap((step) => stepLines(step, width)), ...explain, summary(steps)].join('\n')}\n`;
+  const lines = [
+    ...steps.flatMap((step) => stepLines(step, width)),
+    ...explain,
+    inert(coverageText(commonCoverage(steps.map(({ coverage }) => coverage)), required)),
+    summary(steps, required),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 /** The steps in dumps that are read for their advantages. */
@@ -61,7 +70,7 @@ export function describeBesides({ reports, unread }: StepsBesides, program: stri
     ...(reports.length === 0 ? [] : [coverage.join('; ')]),
     ...unread.map((file) => `not read as optimizer steps as well, since it is large: ${file}`),
   ];
-  const details = found.length === 0 ? '' : describeSteps(found, program, width);
+  const details = found.length === 0 ? '' : describeSteps(found, program, { width });
   return details + lines.map((line) => `${inert(line)}\n`).join('');
 }
 
@@ -105,9 +114,21 @@ export function resultOf({ ok, consistent }: Pick<StepReport, 'ok' | 'consistent
   return consistent ? 'gradient not verified' : 'NOT OK';
 }
 
-function summary(steps: readonly StepReport[]): string {
+/** How many stages are verified, what the others need, and which of them the exit status needs. */
+export function coverageText({ verified, missing }: Coverage, required?: readonly StageName[]): string {
+  const all = verified.length + missing.length;
+  const not = missing.map(({ stage, lacks }) => `${stage} (needs ${lacks.join(', ')})`);
+  const parts = [
+    `${verified.length} of ${plural(all, 'stage')} verified`,
+    ...(not.length === 0 ? [] : [`not: ${not.join('; ')}`]),
+    ...(required === undefined ? [] : [`required: ${required.join(', ')}`]),
+  ];
+  return parts.join('; ');
+}
+
+function summary(steps: readonly StepReport[], required?: readonly StageName[]): string {
   const ok = steps.filter((step) => step.ok).length;
   const text = `${ok} of ${plural(steps.length, 'step')} ok`;
-  const status = stepsExit(steps);
+  const status = stepsExit(steps, required);
   return styleText(status === EXIT.ok ? 'green' : status === EXIT.notOk ? 'red' : 'yellow', text);
 }

@@ -16,7 +16,7 @@ import { present } from '../present.ts';
 import type { BatchReport, Finding } from '../report.ts';
 import { anyAdapterOf, stepsBesides } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
-import type { StepFileReport } from '../step/step-report.ts';
+import type { StageName, StepFileReport } from '../step/step-report.ts';
 import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
 import { plural } from '../text/plural.ts';
@@ -33,10 +33,13 @@ import {
 import { type Source, sourcesOf, tableAmong } from './dump-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
+import { createEstimated, type EstimatedBatches } from './estimated.ts';
 import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
+import { type Gap, gapLines, gapsBeside } from './gaps.ts';
 import { writeHtmlFile } from './html-file.ts';
 import { json } from './output.ts';
+import { deferredBy, joinedSteps, type RankPart } from './rank-files.ts';
 import { describeBesides, describeSteps, type StepsBesides, stepsExit } from './step-text.ts';
 import { table } from './table.ts';
 
@@ -52,12 +55,14 @@ export async function verifyFiles(
     readonly json?: boolean | undefined;
     /** Where a report in one HTML file is written. */
     readonly html?: string | undefined;
+    /** Stages of optimizer steps that the exit status 0 needs. Default: every stage that the loss has. */
+    readonly require?: readonly StageName[] | undefined;
     /** Name of the program, for the command that explains a row. Default: `echelon`. */
     readonly program?: string;
   },
   io: TextStreams,
 ): Promise<number> {
-  const { json: asJson, html, program = 'echelon', ...given } = options;
+  const { json: asJson, html, program = 'echelon', require: required, ...given } = options;
   const { from, ...stated } = given;
   const { sources, skipped, broken } = await sourcesOf(
     paths,
@@ -66,23 +71,17 @@ export async function verifyFiles(
   );
   const errors: Error[] = [...broken];
   const steps: StepFileReport[] = [];
-  const besides: StepsBesides = { reports: [], unread: [] };
   const collector = html === undefined ? undefined : createReportCollector();
   let firstWrong: FirstWrong | undefined;
-  const sink: Sink = {
-    failed: (error) => void errors.push(error),
-    seenSteps: (own) => void steps.push(...own),
-    besides,
-    seen(report, batch) {
-      if (asJson || html !== undefined) firstWrong ??= firstWrongOf(report, batch);
-      collector?.add(batch, !report.ok && !isConsistent(report));
-    },
-  };
+  const sink = sinkOf(errors, steps, (report, batch) => {
+    if (asJson || html !== undefined) firstWrong ??= firstWrongOf(report, batch);
+    collector?.add(batch, !report.ok && !isConsistent(report));
+  });
   const runs = await verifySources(sources, stated, sink);
+  const gaps = await gapsBeside(sources);
+  const { besides } = sink;
   for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
-  // Beside dumps, files of the run are no surprise.
-  if (sources.length === 0 && errors.length === 0)
-    io.stderr.write(`${inert(skipped.length > 0 ? await skippedText(skipped) : emptyText(paths))}\n`);
+  if (sources.length === 0 && errors.length === 0) io.stderr.write(await nothingText(paths, skipped));
   const all = runs.flat();
   if (html !== undefined && collector !== undefined && all.length > 0)
     await writeHtmlFile(collector, { file: html, paths, program, stated: given, reports: all, firstWrong });
@@ -90,16 +89,17 @@ export async function verifyFiles(
     io.stderr.write(`${inert(html)} is not written: there is no advantage batch\n`);
   if (asJson === true)
     io.stdout.write(
-      `${json({ batches: all, ...present({ steps: orNone([...steps, ...besides.reports]), firstWrong }) })}\n`,
+      `${json({ batches: all, ...present({ steps: orNone([...steps, ...besides.reports]), gaps: orNone(gaps), firstWrong }) })}\n`,
     );
   else {
     if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program), io.stdout.columns));
-    if (steps.length > 0) io.stdout.write(describeSteps(steps, program, io.stdout.columns));
-    io.stdout.write(describeBesides(besides, program, io.stdout.columns));
+    writeSteps({ steps, besides, gaps }, { program, required }, io);
   }
   // That the steps of a dump of advantages lack columns takes nothing from its advantages.
   const off = besides.reports.filter(({ consistent }) => !consistent);
-  return exitOf(all, [...steps, ...off], errors.length > 0 || all.length + steps.length === 0);
+  const unreadable = errors.length > 0 || all.length + steps.length === 0;
+  const status = exitOf(all, { steps: [...steps, ...off], required }, unreadable);
+  return status === EXIT.ok && gaps.length > 0 ? EXIT.unproven : status;
 }
 
 /** The reports of each file of the project's own format, and of each run of a trainer. */
@@ -118,7 +118,19 @@ async function verifySources(
         await verifyStepsBesides(source.adapter, files, sink);
       }
   }
+  await verifyParts(sink);
   return runs;
+}
+
+/** The steps that several ranks recorded, or whose rows are in batches beside them, after all files are known. */
+async function verifyParts({ parts, estimated, seenSteps, failed }: Sink): Promise<void> {
+  try {
+    for await (const { file, step } of joinedSteps(parts))
+      seenSteps([{ file, ...verifyStep(step, estimated.beside(file)) }]);
+  } catch (error) {
+    if (!(error instanceof BatchFileError)) throw error;
+    failed(error);
+  }
 }
 
 /** Bytes of a file of advantages up to which its steps are read as well: a step is held in memory. */
@@ -144,6 +156,34 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
+/** What is known of optimizer steps, and of what was not captured. */
+function writeSteps(
+  { steps, besides, gaps }: { steps: readonly StepFileReport[]; besides: StepsBesides; gaps: readonly Gap[] },
+  { program, required }: { program: string; required: readonly StageName[] | undefined },
+  { stdout }: TextStreams,
+): void {
+  const { columns: width } = stdout;
+  if (steps.length > 0) stdout.write(describeSteps(steps, program, { width, required }));
+  stdout.write(describeBesides(besides, program, width));
+  stdout.write(
+    gapLines(gaps)
+      .map((line) => `${styleText('yellow', inert(line))}\n`)
+      .join(''),
+  );
+}
+
+/** A sink that keeps errors and reports of steps, and hands each batch on. */
+function sinkOf(errors: Error[], steps: StepFileReport[], seen: Sink['seen']): Sink {
+  return {
+    failed: (error) => void errors.push(error),
+    seenSteps: (own) => void steps.push(...own),
+    besides: { reports: [], unread: [] },
+    parts: [],
+    estimated: createEstimated(),
+    seen,
+  };
+}
+
 const orNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
 /** Receives each report with its batch, and what is wrong with a file. */
@@ -152,6 +192,9 @@ interface Sink {
   seenSteps(reports: readonly StepFileReport[]): void;
   /** The steps of files that are read for their advantages. */
   readonly besides: StepsBesides;
+  /** Steps of which a file has some of the ranks. */
+  readonly parts: RankPart[];
+  readonly estimated: EstimatedBatches;
   failed(error: Error): void;
 }
 
@@ -163,11 +206,11 @@ function firstWrongOf({ file, wrongRows: [row] }: AnyReport, batch: Batch): Firs
 
 function exitOf(
   reports: readonly AnyReport[],
-  steps: readonly StepFileReport[],
+  { steps, required }: { steps: readonly StepFileReport[]; required?: readonly StageName[] | undefined },
   unreadable: boolean,
 ): number {
   if (unreadable) return EXIT.usage;
-  const ofSteps = stepsExit(steps);
+  const ofSteps = stepsExit(steps, required);
   if (ofSteps === EXIT.notOk || reports.some((report) => !report.ok && !isConsistent(report)))
     return EXIT.notOk;
   return reports.every((report) => report.ok) ? ofSteps : EXIT.unproven;
@@ -178,12 +221,20 @@ function isConsistent(report: AnyReport): boolean {
 }
 
 /** The reports of the batches of a file; those of optimizer steps go to the sink alone. */
-async function verifyNative(file: string, { seen, seenSteps, failed }: Sink): Promise<BatchFileReport[]> {
+async function verifyNative(
+  file: string,
+  { seen, seenSteps, parts, estimated, failed }: Sink,
+): Promise<BatchFileReport[]> {
   try {
     const { batches, steps: own, bundle } = await readBundleOf(file);
-    seenSteps(own.map((step) => ({ file, ...verifyStep(step) })));
+    for (const step of own) {
+      const key = deferredBy(file, step);
+      if (key === undefined) seenSteps([{ file, ...verifyStep(step) }]);
+      else parts.push({ file, key });
+    }
     return batches.map((batch, at) => {
       const report = verifyBatch(batch, batches[at - 1]);
+      estimated.add(file, batch);
       seen({ file, ...report }, batch);
       progressed();
       return { file, ...report, ...(bundle && { bundle: bundleOf(bundle, report) }) };
@@ -235,6 +286,11 @@ async function verifyRun(
     }
   }
   return reports;
+}
+
+/** Beside dumps, files of the run are no surprise. */
+async function nothingText(paths: readonly string[], skipped: readonly string[]): Promise<string> {
+  return `${inert(skipped.length > 0 ? await skippedText(skipped) : emptyText(paths))}\n`;
 }
 
 function emptyText(paths: readonly string[]): string {
@@ -370,5 +426,7 @@ function summary(reports: readonly AnyReport[]): string {
   const ok = reports.filter((report) => report.ok).length;
   const text = `${ok} of ${reports.length} batches ok; ${total('rows')} rows: ${total('exact')} exact, ${total('rounding')} rounding, ${total('wrong')} wrong, ${total('unverifiable')} unverifiable`;
   if (ok === reports.length) return styleText('green', text);
-  return exitOf(reports, [], false) === EXIT.unproven ? styleText('yellow', text) : styleText('red', text);
+  return exitOf(reports, { steps: [] }, false) === EXIT.unproven
+    ? styleText('yellow', text)
+    : styleText('red', text);
 }

@@ -103,6 +103,22 @@ export const STEP_FINDINGS = {
     means: 'Another arithmetic than the stated one explains every gradient coefficient.',
     remedy: 'Correct the trainer, or the settings that the step states.',
   },
+  'rank-repeated': {
+    severity: 'warning',
+    means: 'A rank recorded one optimizer step of one run twice, so that its ranks cannot be joined.',
+    remedy: 'Verify each training on its own: remove the files that an earlier one left in the folder.',
+  },
+  'ranks-disagree': {
+    severity: 'error',
+    means: 'Ranks state different settings of one optimizer step.',
+    remedy: 'Give every rank the same configuration.',
+  },
+  'last-token-untrained': {
+    severity: 'error',
+    means:
+      'The last token that the policy generated is trained in no row, although the tokens before it are.',
+    remedy: 'Train the token that ends a response: shift or extend the loss mask by one token.',
+  },
   'versions-constant': {
     severity: 'warning',
     means: 'All tokens have the policy version 0 although the trainer has made updates.',

@@ -5,6 +5,8 @@ import type { ReportedKey, StepPrecision } from './format/settings.ts';
 
 /** The stages of a step that have outcomes, in the order in which a token passes them. */
 export const STAGES = {
+  rows: 'rows of the loss are rows of the rollout: token ids and old log-probs',
+  advantage: 'advantages of the loss are those that were estimated for their rows',
   tokens: 'trained token ids are the sampled ones',
   mask: 'the mask holds sampled tokens only, and no other token has a gradient',
   once: 'each token is trained once per pass',
@@ -23,7 +25,7 @@ export type StageName = keyof typeof STAGES;
 /** Counts of outcomes of one stage, over tokens, rows, micro-batches or values. */
 export interface StageReport {
   stage: StageName;
-  of: 'tokens' | 'micro-batches' | 'denominators' | 'values';
+  of: 'tokens' | 'rows' | 'micro-batches' | 'denominators' | 'values';
   exact: number;
   rounding: number;
   wrong: number;
@@ -60,6 +62,12 @@ export interface ValueReport {
   times?: number;
 }
 
+/** Which of the stages that the stated loss has are verified, and what the others lack. */
+export interface Coverage {
+  readonly verified: readonly StageName[];
+  readonly missing: readonly { readonly stage: StageName; readonly lacks: readonly string[] }[];
+}
+
 /** What verification found in one step. */
 export interface StepReport {
   name: string;
@@ -73,6 +81,7 @@ export interface StepReport {
   /** True if the precision was not stated and follows from the values. */
   precisionInferred: boolean;
   stages: StageReport[];
+  coverage: Coverage;
   values: ValueReport[];
   /** Outcomes of rows: that of the worst token. */
   ofRows: RowCounts;

@@ -3,7 +3,9 @@
 import { finding } from '../provenance/findings.ts';
 import { type Finding, MAX_LISTED_ROWS } from '../report.ts';
 import { plural } from '../text/plural.ts';
+import { aggregationOf } from './aggregations.ts';
 import { type StepModel, stepModel } from './chain.ts';
+import { coverageOf } from './coverage.ts';
 import { stepFinding } from './findings.ts';
 import type { StepPrecision } from './format/settings.ts';
 import type { StepBatch } from './format/step-batch.ts';
@@ -12,6 +14,7 @@ import { isBfloat16 } from './precision.ts';
 import { checkDenominators } from './stages/denominators.ts';
 import { EXACT_CHECKS } from './stages/exact-checks.ts';
 import { checkValues } from './stages/reported-values.ts';
+import { type FindEstimated, rowStages } from './stages/row-checks.ts';
 import { tokenChecks } from './stages/token-checks.ts';
 import { stepFindings } from './statistics.ts';
 import { type RowCounts, STAGES, type StageReport, type StepReport, type WrongToken } from './step-report.ts';
@@ -20,8 +23,8 @@ import { addToken, emptySums, type MicroBatchSums, sumRejected } from './sums.ts
 /** Wrong tokens that a report lists, and each stage for it. */
 const MAX_LISTED = 100;
 
-/** Verifies a step. A stage without its columns is unverifiable and names them. */
-export function verifyStep(batch: StepBatch): StepReport {
+/** Verifies a step. `find`: the batches of advantages beside it. A stage without its columns is unverifiable and names them. */
+export function verifyStep(batch: StepBatch, find?: FindEstimated): StepReport {
   const { precision, isInferred } = precisionOf(batch);
   const model = stepModel(batch, precision);
   const ofTokens = verifyTokens(model);
@@ -29,6 +32,7 @@ export function verifyStep(batch: StepBatch): StepReport {
   const exact = exactStages(batch, worst);
   const values = checkValues(model, ofTokens.sums);
   const stages = inOrder([
+    ...rowStages(batch, worst, find),
     ...exact.stages,
     ...ofTokens.stages,
     ...denominatorStage(model),
@@ -47,6 +51,7 @@ export function verifyStep(batch: StepBatch): StepReport {
     precision,
     precisionInferred: isInferred,
     stages,
+    coverage: coverageOf(batch, stages),
     values,
     ...outcomesOfRows(worst),
     wrongTokens: [...exact.wrong, ...ofTokens.wrong].slice(0, MAX_LISTED),
@@ -87,6 +92,7 @@ export function unverifiedStep(batch: StepBatch, reason: string): StepReport {
     precision,
     precisionInferred: isInferred,
     stages: [],
+    coverage: coverageOf(batch, []),
     values: [],
     ofRows: { exact: 0, rounding: 0, wrong: 0, unverifiable: batch.rows },
     wrongRows: [],
@@ -216,9 +222,18 @@ function denominatorStage(model: StepModel): StageReport[] {
   const wrong = found?.filter(({ isRight }) => !isRight).length ?? 0;
   const exact = (found?.length ?? 0) - wrong;
   const unverifiable = stated - (found?.length ?? 0);
-  const lacks = found === undefined ? [...model.lacks.aggregation] : [];
+  const lacks = found === undefined ? [...model.lacks.aggregation] : lackingCount(model);
   const of = reportedDenominator === undefined ? 'micro-batches' : 'denominators';
   return [{ stage: 'denominator', of, exact, rounding: 0, wrong, unverifiable, lacks }];
+}
+
+/** What a divisor that is stated, and not counted, lacks. */
+function lackingCount({ batch }: StepModel): string[] {
+  const { aggregation, microBatches } = batch.step;
+  const isCounted =
+    aggregation === undefined || aggregationOf(aggregation.mode)?.counts(aggregation) === true;
+  if (isCounted || microBatches.every((one) => one.reportedDenominator === undefined)) return [];
+  return [`an aggregation that counts (step.aggregation states the divisor)`];
 }
 
 function valueStage(values: StepReport['values']): StageReport[] {

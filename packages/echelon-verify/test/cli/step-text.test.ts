@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { explainFile } from '../../src/cli/explain-file.ts';
 import { identifyFile } from '../../src/cli/identify-file.ts';
 import { verifyFiles } from '../../src/cli/verify-files.ts';
+import type { StageName } from '../../src/step/step-report.ts';
 import { exampleBatch, stepFile } from '../step/sample-step.ts';
 
 let folder = '';
@@ -15,7 +16,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true }));
 
 /** What `echelon verify` prints of a batch, and its exit status. */
-async function verified(batch: unknown, json = false) {
+async function verified(batch: unknown, json = false, required?: readonly StageName[]) {
   const path = join(folder, 'step.json');
   await writeFile(path, stepFile(batch));
   let text = '';
@@ -24,15 +25,38 @@ async function verified(batch: unknown, json = false) {
       text += part;
     },
   };
-  const status = await verifyFiles([path], { json }, { stdout: stream, stderr: stream });
+  const status = await verifyFiles([path], { json, require: required }, { stdout: stream, stderr: stream });
   return { text, status };
 }
 
-test('echelon verify of a step that is ok ends with 0 and names every stage', async () => {
+test('echelon verify of a step that is ok ends with 3 and names the stages that are not verified', async () => {
   const { text, status } = await verified(exampleBatch());
-  assert.equal(status, 0);
+  assert.equal(status, 3);
   assert.match(text, /gradient +5/);
-  assert.match(text, /1 of 1 step ok/);
+  assert.match(text, /^6 of 12 stages verified; not: rows \(needs .*mask \(needs tokens\.sampled\); once/m);
+  assert.match(text, /1 of 1 step ok\n$/);
+});
+
+test('echelon verify ends with 0 if the required stages are verified, and says which they are', async () => {
+  const { text, status } = await verified(exampleBatch(), false, ['gradient', 'denominator']);
+  assert.equal(status, 0);
+  assert.match(text, /; required: gradient, denominator$/m);
+  assert.equal((await verified(exampleBatch(), false, ['gradient', 'once'])).status, 3);
+});
+
+test('echelon verify names the batch of advantages as all that a step with every column lacks', async () => {
+  const batch = exampleBatch();
+  Object.assign(batch, { policyVersionStart: [40, 40], policyVersionEnd: [40, 40] });
+  Object.assign(batch.step, { rowDigests: ['a', 'b'], sourceDigests: ['b', 'c', 'a'] });
+  const five = [1, 2, 3, 4, 5];
+  const own = { id: five, sampledId: five, sampled: five.map(() => 1), position: [0, 1, 2, 0, 1] };
+  batch.tokens = { ...batch.tokens, ...own };
+  const { text, status } = await verified(batch);
+  assert.match(
+    text,
+    /^11 of 12 stages verified; not: advantage \(needs trajectory, the batch of advantages\)$/m,
+  );
+  assert.equal(status, 3);
 });
 
 test('echelon verify of a step with a wrong token ends with 1 and says how to explain it', async () => {
@@ -54,7 +78,7 @@ test('echelon verify of a step without gradients ends with 3 and names the colum
 test('echelon verify --json prints steps beside batches', async () => {
   const { text, status } = await verified(exampleBatch(), true);
   const { batches, steps } = JSON.parse(text);
-  assert.deepEqual([status, batches.length, steps[0].name, steps[0].ok], [0, 0, 'update 40', true]);
+  assert.deepEqual([status, batches.length, steps[0].name, steps[0].ok], [3, 0, 'update 40', true]);
 });
 
 /** Runs a command on the example with a clipped token that moves. */

@@ -57,4 +57,6 @@ export interface StepBatch {
   /** Texts of token ids, for people. */
   readonly idTexts?: ReadonlyMap<number, string>;
   readonly tokens: StepTokens;
+  /** Why the step has not the micro-batches of all ranks, although others are recorded. */
+  readonly notJoined?: { readonly reason: 'repeated' | 'disagree'; readonly ranks: readonly number[] };
 }

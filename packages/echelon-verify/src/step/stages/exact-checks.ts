@@ -62,11 +62,12 @@ const checkMask: Check = ({ tokens, rows }, onWrong) => {
   return { right: count - wrong, wrong };
 };
 
-/** No (trajectory, position) is trained twice in a pass. Undefined without the columns. */
+/** No (trajectory, position) is trained twice in a pass. Undefined without the columns. In whole trajectories the place of a token is its position. */
 const checkOnce: Check = (batch, onWrong) => {
   const { trajectory, microBatch, tokens, step, rows } = batch;
   const { position, mask, offset } = tokens;
-  if (position === undefined || trajectory === undefined) return undefined;
+  if (trajectory === undefined || (position === undefined && step.wholeTrajectories !== true))
+    return undefined;
   const seen = new Map<string, Set<number>>();
   const isRepeated = new Uint8Array(offset[rows]!);
   for (let row = 0; row < rows; row++) {
@@ -76,8 +77,9 @@ const checkOnce: Check = (batch, onWrong) => {
     seen.set(key, positions);
     for (let t = offset[row]!; t < offset[row + 1]!; t++) {
       if (mask?.[t] === 0) continue;
-      if (positions.has(position[t]!)) isRepeated[t] = 1;
-      else positions.add(position[t]!);
+      const at = position?.[t] ?? t - offset[row]!;
+      if (positions.has(at)) isRepeated[t] = 1;
+      else positions.add(at);
     }
   }
   return count(batch, onWrong, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => isRepeated[t] === 1 });

@@ -5,6 +5,7 @@ import { MAX_SUM_DEPTH } from '../../bounds/set-bounds.ts';
 import type { StepModel } from '../chain.ts';
 import type { MeanCounts, ReportedKey, ReportedValue } from '../format/settings.ts';
 import { CODE, judge, OUTCOMES } from '../judge.ts';
+import { lackingRanks } from '../needs.ts';
 import type { ValueReport } from '../step-report.ts';
 import { errorOfSum, type MicroBatchSums, type Sum, type TokenSums } from '../sums.ts';
 
@@ -167,6 +168,8 @@ function checkValue(model: StepModel, sums: readonly MicroBatchSums[], key: Repo
   const found = partsOf(model, sums, key, stated.counts);
   if ('lacks' in found) return unknown(key, stated, found.lacks);
   if (stated.lacks !== undefined) return unknown(key, stated, [stated.lacks]);
+  const missing = lackingRanks(model.layout);
+  if (missing.length > 0) return unknown(key, stated, missing);
   if (stated.hasMore) return ofUnknownNumber(key, stated, found.parts, model.layout.ranks);
   const isOne = found.parts.length === 1;
   if (!isOne && stated.reduction === undefined)
@@ -213,6 +216,7 @@ function unknown(name: ValueReport['name'], stated: ReportedValue, lacks: readon
 
 /** A tracker's digits add half a unit of the last one; a float32 value adds its rounding. */
 export function printError({ value, digits }: ReportedValue): number {
+  if (!Number.isFinite(value)) return 0;
   if (digits === undefined || value === 0) return 2 ** -24 * Math.abs(value);
   return 0.5 * 10 ** (Math.floor(Math.log10(Math.abs(value))) - digits + 1);
 }

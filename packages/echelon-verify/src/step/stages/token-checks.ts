@@ -4,6 +4,7 @@ import { emptyTerm } from '../arithmetic.ts';
 import { mayOverflow, type StepModel, type TokenChain } from '../chain.ts';
 import { CODE, judge } from '../judge.ts';
 import { SIDE } from '../losses/loss.ts';
+import { lackingComputedWeight } from '../needs.ts';
 import type { StageName } from '../step-report.ts';
 
 /** A stage of a token. */
@@ -47,13 +48,9 @@ const ratioCheck: MakeCheck = ({ batch, lacks, loss }) => {
 };
 
 const weightCheck: MakeCheck = ({ batch, computedWeight }) => {
-  const { rolloutWeight, rolloutLogProb, logProb } = batch.tokens;
+  const { rolloutWeight } = batch.tokens;
   if (rolloutWeight === undefined) return undefined;
-  const lacks = [
-    ...(batch.step.rolloutCorrection === undefined ? ['step.rolloutCorrection'] : []),
-    ...(rolloutLogProb === undefined ? ['tokens.rolloutLogProb'] : []),
-    ...(logProb === undefined ? ['tokens.logProb'] : []),
-  ];
+  const lacks = lackingComputedWeight(batch);
   const term = emptyTerm();
   return {
     stage: 'weight',
