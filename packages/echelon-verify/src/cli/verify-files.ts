@@ -13,8 +13,11 @@ import type { FirstWrong } from '../html/contents.ts';
 import { createReportCollector } from '../html/write-report.ts';
 import { present } from '../present.ts';
 import type { BatchReport, Finding } from '../report.ts';
+import { pooledSteps } from '../step/engines/pool.ts';
 import { anyAdapterOf, stepsBesides } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
+import type { StepBatch } from '../step/format/step-batch.ts';
+import { causesOf } from '../step/identify/causes.ts';
 import type { StepFileReport } from '../step/step-report.ts';
 import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
@@ -36,7 +39,13 @@ import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
 import { writeHtmlFile } from './html-file.ts';
 import { json } from './output.ts';
-import { describeBesides, describeSteps, type StepsBesides, stepsExit } from './step-text.ts';
+import {
+  describeBesides,
+  describeSteps,
+  describeTogether,
+  type StepsBesides,
+  stepsExit,
+} from './step-text.ts';
 import { table } from './table.ts';
 
 /**
@@ -70,7 +79,8 @@ export async function verifyFiles(
   let firstWrong: FirstWrong | undefined;
   const sink: Sink = {
     failed: (error) => void errors.push(error),
-    seenSteps: (own) => void steps.push(...own),
+    seenStep: (own) => void steps.push(own),
+    explained: { steps: 0 },
     besides,
     seen(report, batch) {
       if (asJson || html !== undefined) firstWrong ??= firstWrongOf(report, batch);
@@ -87,14 +97,15 @@ export async function verifyFiles(
     await writeHtmlFile(collector, { file: html, paths, program, stated: given, reports: all, firstWrong });
   else if (html !== undefined)
     io.stderr.write(`${inert(html)} is not written: there is no advantage batch\n`);
-  if (asJson === true)
-    io.stdout.write(
-      `${json({ batches: all, ...present({ steps: orNone([...steps, ...besides.reports]), firstWrong }) })}\n`,
-    );
-  else {
+  const together = pooledSteps([...steps, ...besides.reports]);
+  if (asJson === true) {
+    const ofSteps = { steps: orNone([...steps, ...besides.reports]), together: orNone(together) };
+    io.stdout.write(`${json({ batches: all, ...present({ ...ofSteps, firstWrong }) })}\n`);
+  } else {
     if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program), io.stdout.columns));
     if (steps.length > 0) io.stdout.write(describeSteps(steps, program, io.stdout.columns));
     io.stdout.write(describeBesides(besides, program, io.stdout.columns));
+    io.stdout.write(describeTogether(together));
   }
   // That the steps of a dump of advantages lack columns takes nothing from its advantages.
   const off = besides.reports.filter(({ consistent }) => !consistent);
@@ -129,9 +140,9 @@ async function verifyStepsBesides(adapter: DumpAdapter, files: readonly string[]
   const own = steps === undefined ? [] : files.filter((file) => steps.besides!.holds(file));
   for (const file of own) {
     const size = await sizeOf(file);
-    const seenSteps = (own: readonly StepFileReport[]) => void sink.besides.reports.push(...own);
+    const seenStep = (own: StepFileReport) => void sink.besides.reports.push(own);
     if (size > MAX_BESIDE_BYTES) sink.besides.unread.push(`${file} (--from ${steps!.name})`);
-    else if (size > 0) await verifyStepDump(steps!, [file], { ...sink, seenSteps });
+    else if (size > 0) await verifyStepDump(steps!, [file], { ...sink, seenStep });
   }
 }
 
@@ -148,7 +159,9 @@ const orNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length
 /** Receives each report with its batch, and what is wrong with a file. */
 interface Sink {
   seen(report: AnyReport, batch: Batch): void;
-  seenSteps(reports: readonly StepFileReport[]): void;
+  seenStep(report: StepFileReport): void;
+  /** How many steps have been explained. */
+  readonly explained: { steps: number };
   /** The steps of files that are read for their advantages. */
   readonly besides: StepsBesides;
   failed(error: Error): void;
@@ -177,10 +190,11 @@ function isConsistent(report: AnyReport): boolean {
 }
 
 /** The reports of the batches of a file; those of optimizer steps go to the sink alone. */
-async function verifyNative(file: string, { seen, seenSteps, failed }: Sink): Promise<BatchFileReport[]> {
+async function verifyNative(file: string, sink: Sink): Promise<BatchFileReport[]> {
+  const { seen, failed } = sink;
   try {
     const { batches, steps: own, bundle } = await readBundleOf(file);
-    seenSteps(own.map((step) => ({ file, ...verifyStep(step) })));
+    for (const step of own) judgeStep(file, step, sink);
     return batches.map((batch, at) => {
       const report = verifyBatch(batch, batches[at - 1]);
       seen({ file, ...report }, batch);
@@ -197,14 +211,25 @@ async function verifyNative(file: string, { seen, seenSteps, failed }: Sink): Pr
 async function verifyStepDump(
   adapter: StepAdapter,
   files: readonly string[],
-  { seenSteps, failed }: Sink,
+  sink: Pick<Sink, 'seenStep' | 'explained' | 'failed'>,
 ): Promise<void> {
   try {
-    for await (const { file, step } of adapter.steps(files)) seenSteps([{ file, ...verifyStep(step) }]);
+    for await (const { file, step } of adapter.steps(files)) judgeStep(file, step, sink);
   } catch (error) {
     if (!(error instanceof BatchFormatError)) throw error;
-    failed(error);
+    sink.failed(error);
   }
+}
+
+/** Steps whose causes are looked for: the search takes far longer than the verification, and later steps mostly have the same cause. */
+const MAX_EXPLAINED = 3;
+
+function judgeStep(file: string, step: StepBatch, sink: Pick<Sink, 'seenStep' | 'explained'>): void {
+  const report = verifyStep(step);
+  const isExplained = !report.consistent && sink.explained.steps < MAX_EXPLAINED;
+  if (isExplained) sink.explained.steps++;
+  const causes = isExplained ? causesOf(step, report) : [];
+  sink.seenStep({ file, ...report, ...(causes.length > 0 ? { causes } : {}) });
 }
 
 /** The reports of a run. The files after an unreadable one are still read. */
