@@ -75,7 +75,7 @@ export const WITNESS_DEFECTS: readonly Defect[] = [
     find: 'if (times >= parts.length && times % ranks === 0 && times >= least && times <= most)',
     replace: 'if (times >= parts.length)',
     breaks: 'A mean loss that no number of micro-steps gives passes',
-    tests: [`${VERIFY}/test/step/reported-values.test.ts`, `${VERIFY}/test/cli/cases.test.ts`],
+    tests: [`${VERIFY}/test/step/format/step-dumps.test.ts`],
   },
   {
     id: 'group-of-trained-rows',
@@ -93,6 +93,6 @@ export const WITNESS_DEFECTS: readonly Defect[] = [
     find: 'return lines.length > 1 && off === lines.length && !lines.every((line) => isNear(line, lines[0]!));',
     replace: 'return false;',
     breaks: 'A dump of the best and worst rows of each group is called wrong',
-    tests: [`${VERIFY}/test/cli/cases.test.ts`],
+    tests: [`${VERIFY}/test/cut-groups.test.ts`],
   },
 ];

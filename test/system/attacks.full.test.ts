@@ -229,7 +229,7 @@ describe('a whole stack under attack', () => {
     }
   });
 
-  test('webhooks reach no inner address, by any name, while one cancelled sweep is told within the limits', {
+  test('webhooks reach no inner address, by any name, while one cancelled sweep is reported within the limits', {
     timeout: 120_000,
   }, async () => {
     const key = await keyOf('default', 'read', 'submit');

@@ -51,7 +51,7 @@ def watch(trainer: Any, differs: Callable[[int, int, str], None]) -> None:
 
 
 def _own(trainer: Any, result: Any) -> Any:
-    """The estimated advantages of this process's rows; None if they cannot be told. Those of the main process are in the batch, which
+    """The estimated advantages of this process's rows; None if they are not known. Those of the main process are in the batch, which
     has what it receives."""
     try:
         own, count = result["advantages"], trainer.accelerator.num_processes
