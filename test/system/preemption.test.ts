@@ -100,7 +100,7 @@ describe('an urgent experiment preempts a training of a program with checkpoints
   test('of two trainings that hold CPUs of Ray, one leaves for an urgent experiment, and the other continues', async () => {
     const half = Math.floor(cpus / 2);
     const ids: string[] = [];
-    for (const own of [half, cpus - half]) ids.push(await train(['--delay=0.3', `--ray-cpus=${own}`], own));
+    for (const own of [half, cpus - half]) ids.push(await train(['--delay=0.3'], own));
     for (const id of ids)
       await system.until(id, 'a checkpoint', ({ checkpoint }) => (checkpoint?.step ?? 0) >= SAVE_EVERY);
     const replay = { batches: 1 };

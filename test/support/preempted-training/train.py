@@ -10,20 +10,12 @@ options.add_argument("--folder")
 options.add_argument("--weights")
 options.add_argument("--torn-at", type=int)
 options.add_argument("--resume")
-options.add_argument("--ray-cpus", type=float)
 options = options.parse_args()
 
 SAVE_EVERY = 4
 WEIGHTS = 64
 attempt = int(os.environ["ECHELON_ATTEMPT"])
 chance = random.Random(7)
-if options.ray_cpus:
-    # As trainers do: what Ray counts as used is not free before Ray has released it.
-    import ray
-
-    ray.init(log_to_driver=False, logging_level="error")
-    held = ray.util.placement_group([{"CPU": options.ray_cpus}])
-    assert held.wait(60)
 step, weights, momentum = 0, [0.0] * WEIGHTS, [0.0] * WEIGHTS
 if options.resume:
     with open(options.resume) as file:
