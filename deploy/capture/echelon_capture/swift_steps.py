@@ -76,7 +76,8 @@ def _take(steps: Steps, trainer: Any, inputs: tuple[Any, Any], seen: dict[str, A
     of_row = "sequence" in str(trainer.rollout_importance_sampling_mode)
     columns = {
         "mask": mask,
-        "sampled": batch.completion_mask,
+        # Without the filter it is the mask itself, and no other source of it.
+        "sampled": batch.completion_mask if trainer.overlong_filter else None,
         # With padding_free the ids of all rows are in one.
         "id": ids[:, -width:] if ids.shape[0] == mask.shape[0] else None,
         "logProb": seen["logProb"],

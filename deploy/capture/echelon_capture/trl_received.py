@@ -51,8 +51,8 @@ def watch(trainer: Any, differs: Callable[[int, int, str], None]) -> None:
 
 
 def _own(trainer: Any, result: Any) -> Any:
-    """The estimated advantages of this process's rows; None if they are not known. Those of the main process are in the batch, which
-    has what it receives."""
+    """The estimated advantages of this process's rows; None if the trainer does not show them. Those of the main process are in the
+    batch, which has what its loss receives."""
     try:
         own, count = result["advantages"], trainer.accelerator.num_processes
         if trainer.accelerator.is_main_process:

@@ -87,7 +87,6 @@ class _Window:
             }
             columns = {
                 "mask": mask,
-                "sampled": mask,
                 "id": self.micro_batch["responses"],
                 "logProb": call["log_prob"],
                 "oldLogProb": call["old_log_prob"],

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import Any
+from typing import Any, Mapping
 
 from .ranks import Rank
 from .steps import Steps, version_of
@@ -79,7 +79,8 @@ def _followed(loss_fn: Any, engine: Any, call: dict[str, Any], steps: Steps) -> 
         if call and result[0].requires_grad:
             with steps.guarded():
                 settings.update(settings_of(call))
-                _take(steps, number, call, result[0], engine)
+                # The engine gives them by name; `data` is the whole micro-batch.
+                _take(steps, number, call, result, engine, keywords.get("data"))
         return result
 
     @functools.wraps(update)
@@ -94,11 +95,12 @@ def _followed(loss_fn: Any, engine: Any, call: dict[str, Any], steps: Steps) -> 
     return followed
 
 
-def _take(steps: Steps, number: int, call: dict[str, Any], loss: Any, engine: Any) -> None:
-    mask = call["response_mask"]
+def _take(steps: Steps, number: int, call: dict[str, Any], result: Any, engine: Any, data: Any) -> None:
+    (loss, metrics), mask = result, call["response_mask"]
     columns = {
         "mask": mask,
-        "sampled": mask,
+        "id": _of_response(data, "responses", mask),
+        "rolloutLogProb": _of_response(data, "rollout_log_probs", mask),
         "logProb": call["log_prob"],
         "oldLogProb": call["old_log_prob"],
         "referenceLogProb": call.get("ref_logprob"),
@@ -108,10 +110,47 @@ def _take(steps: Steps, number: int, call: dict[str, Any], loss: Any, engine: An
     facts = {
         "lossScale": scaler.get_scale() if scaler is not None else None,
         "reportedDenominator": info[_COUNTS[call["loss_agg_mode"]]] if call["loss_agg_mode"] in _COUNTS else None,
+        "reported": _reported(call["name"], metrics) or None,
         "reportedLoss": loss.detach() if not call["config"].entropy_coeff else None,
         "width": mask.shape[1],
     }
-    steps.take(number, columns, advantage=call["advantages"], facts=facts, needed=("referenceLogProb", "rolloutWeight"))
+    # A weight is made of the log-probs of both engines.
+    weighed = ("rolloutWeight", "rolloutLogProb") if call.get("rollout_is_weights") is not None else ()
+    steps.take(number, columns, advantage=call["advantages"], facts=facts, needed=("referenceLogProb", *weighed))
+
+
+def _of_response(data: Any, key: str, mask: Any) -> Any:
+    """A tensor of the micro-batch over the tokens of the mask; None if it is not there, or is of other tokens."""
+    import torch
+
+    column = data.get(key) if data is not None and key in data.keys() else None
+    if column is None:
+        return None
+    if column.is_nested:
+        column = torch.nested.to_padded_tensor(column.detach(), 0)
+    rows, width = mask.shape
+    if column.dim() != 2 or column.shape[0] != rows:
+        return None
+    missing = width - column.shape[1]
+    return torch.nn.functional.pad(column, (0, missing)) if missing > 0 else column[:, :width]
+
+
+# verl's metrics of a micro-batch by the keys of the format, with the losses that compute them as the format says.
+_WITH_KL = ("vanilla", "gspo", "cispo", "sapo", "dppo_tv")
+_METRICS = {
+    "actor/pg_loss": ("policyLoss", None), "kl_loss": ("klLoss", None),
+    "actor/ppo_kl": ("approxKl", _WITH_KL), "actor/pg_clipfrac": ("clipFraction", ("vanilla",)),
+    "actor/pg_clipfrac_lower": ("clipFractionLower", ("vanilla",)),
+}  # fmt: skip
+
+
+def _reported(loss: str, metrics: Mapping[str, Any]) -> dict[str, float]:
+    found = {}
+    for name, (key, losses) in _METRICS.items():
+        values = getattr(metrics.get(name), "values", None)
+        if values and (losses is None or loss in losses):
+            found[key] = float(values[-1])
+    return found
 
 
 def settings_of(call: dict[str, Any]) -> dict[str, Any]:
@@ -144,6 +183,8 @@ def _policy_loss(name: str, config: Any) -> dict[str, Any]:
         return {"name": "gspo", **clip}
     if name == "dppo_tv":
         return {"name": "dppo-tv", **clip, "cap": config.clip_ratio_c, **_CLAMP}
+    if name == "sapo":
+        return {"name": "sapo", "tauPositive": config.tau_pos, "tauNegative": config.tau_neg, **_CLAMP}
     if name == "gpg":
         return {"name": "reinforce"}
     raise ValueError(f"not verifiable: loss_mode={name!r}")

@@ -156,7 +156,7 @@ function ranksNotJoined({ notJoined, step }: StepBatch): Finding | undefined {
       );
 }
 
-/** Rows in which more than one sampled token differs from the last one, below which no rule is seen. */
+/** Rows with several sampled tokens, below which an untrained last token may be chance. */
 const MIN_ROWS = 4;
 
 function lastTokenUntrained({ tokens, rows }: StepBatch): Finding | undefined {

@@ -51,7 +51,10 @@ export interface WrongToken {
 /** A reported value beside the recomputed one. */
 export interface ValueReport {
   /** The key of `step.reported`, or of a micro-batch. */
-  name: ReportedKey | `microBatches[${number}].reportedLoss`;
+  name:
+    | ReportedKey
+    | `microBatches[${number}].reportedLoss`
+    | `microBatches[${number}].reported.${ReportedKey}`;
   reported: number;
   expected: number;
   /** How far a correct trainer's value may be from the expected one. */

@@ -140,7 +140,8 @@ function verifyTokens(model: StepModel): TokensFound {
   const sums = emptySums(layout.microBatches);
   const { reported, microBatches } = batch.step;
   const needsSums =
-    Object.keys(reported).length > 0 || microBatches.some((one) => one.reportedLoss !== undefined);
+    Object.keys(reported).length > 0 ||
+    microBatches.some((one) => one.reportedLoss !== undefined || one.reported !== undefined);
   const wrong: WrongToken[] = [];
   const worst = new Uint8Array(batch.rows);
   const gradient = checks.findIndex(({ stage }) => stage === 'gradient');

@@ -87,6 +87,7 @@ const MICRO_BATCH_KEYS = [
   'lossScale',
   'reportedLoss',
   'reportedDenominator',
+  'reported',
   'width',
 ];
 const WINDOW_KEYS = ['microBatches', 'tokens'];
@@ -255,10 +256,17 @@ function readMicroBatches(place: Place, from: unknown): MicroBatch[] {
         lossScale: numberOf(place, one, 'lossScale', prefix),
         reportedLoss: reportedOf(place, one, 'reportedLoss', prefix),
         reportedDenominator: reportedOf(place, one, 'reportedDenominator', prefix),
+        reported: readOwnReported(place, objectOf(place, one, 'reported', prefix), `${prefix}reported.`),
         width: count('width', 1),
       }),
     };
   });
+}
+
+function readOwnReported(place: Place, from: JsonObject | undefined, prefix: string): MicroBatch['reported'] {
+  if (from === undefined) return undefined;
+  refuseSlips(place, prefix, from, REPORTED_KEYS);
+  return present(Object.fromEntries(REPORTED_KEYS.map((key) => [key, reportedOf(place, from, key, prefix)])));
 }
 
 function readReported(place: Place, from: JsonObject): StepSettings['reported'] {

@@ -83,6 +83,8 @@ export interface MicroBatch {
   /** Factor of mixed precision beside the scale that makes the update the stated aggregation; `gradientScale` has precedence. */
   readonly lossScale?: number;
   readonly reportedLoss?: number;
+  /** Other values that the trainer computed of this micro-batch. */
+  readonly reported?: Readonly<Partial<Record<ReportedKey, number>>>;
   readonly reportedDenominator?: number;
   /** Padded tokens of a row, the divisor of `seq-mean-token-sum-norm` without a scale factor. */
   readonly width?: number;

@@ -3,7 +3,7 @@
 import { FLOAT32 } from '../../bounds/arithmetic.ts';
 import { MAX_SUM_DEPTH } from '../../bounds/set-bounds.ts';
 import type { StepModel } from '../chain.ts';
-import type { MeanCounts, ReportedKey, ReportedValue } from '../format/settings.ts';
+import { type MeanCounts, REPORTED_KEYS, type ReportedKey, type ReportedValue } from '../format/settings.ts';
 import { CODE, judge, OUTCOMES } from '../judge.ts';
 import { lackingRanks } from '../needs.ts';
 import type { ValueReport } from '../step-report.ts';
@@ -184,14 +184,45 @@ export function reductionsTo(
 export function checkValues(model: StepModel, sums: readonly MicroBatchSums[]): ValueReport[] {
   const { reported, microBatches } = model.batch.step;
   const ofStep = (Object.keys(reported) as ReportedKey[]).map((key) => checkValue(model, sums, key));
-  const found = partsOf(model, sums, 'loss');
-  const ofMicroBatches = microBatches.flatMap(({ reportedLoss }, at): ValueReport[] => {
-    if (reportedLoss === undefined) return [];
-    const name = `microBatches[${at}].reportedLoss` as const;
-    const stated = { value: reportedLoss };
-    return ['lacks' in found ? unknown(name, stated, found.lacks) : judged(name, stated, found.parts[at]!)];
-  });
+  const ofMicroBatches = [
+    ...checkMicroBatches(model, sums, {
+      key: 'loss',
+      values: microBatches.map((one) => one.reportedLoss),
+      name: (at) => `microBatches[${at}].reportedLoss`,
+    }),
+    ...REPORTED_KEYS.flatMap((key) =>
+      checkMicroBatches(model, sums, {
+        key,
+        values: microBatches.map((one) => one.reported?.[key]),
+        name: (at) => `microBatches[${at}].reported.${key}`,
+      }),
+    ),
+  ];
   return [...ofStep, ...ofMicroBatches];
+}
+
+/** One value of each micro-batch that reports it. */
+function checkMicroBatches(
+  model: StepModel,
+  sums: readonly MicroBatchSums[],
+  {
+    key,
+    values,
+    name,
+  }: {
+    readonly key: ReportedKey;
+    readonly values: readonly (number | undefined)[];
+    readonly name: (at: number) => ValueReport['name'];
+  },
+): ValueReport[] {
+  if (values.every((value) => value === undefined)) return [];
+  const found = partsOf(model, sums, key);
+  return values.flatMap((value, at): ValueReport[] => {
+    if (value === undefined) return [];
+    const stated = { value };
+    if ('lacks' in found) return [unknown(name(at), stated, found.lacks)];
+    return [judged(name(at), stated, found.parts[at]!)];
+  });
 }
 
 function checkValue(model: StepModel, sums: readonly MicroBatchSums[], key: ReportedKey): ValueReport {
