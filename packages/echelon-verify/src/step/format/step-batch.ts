@@ -1,3 +1,4 @@
+import type { Finding } from '../../report.ts';
 import type { StepSettings } from './settings.ts';
 
 /** Names of rows as dense ids. */
@@ -57,4 +58,6 @@ export interface StepBatch {
   /** Texts of token ids, for people. */
   readonly idTexts?: ReadonlyMap<number, string>;
   readonly tokens: StepTokens;
+  /** What the reader of a dump found about the files of the step. Not on the wire. */
+  readonly findings?: readonly Finding[];
 }
