@@ -117,6 +117,40 @@ export const STEP_FINDINGS = {
     remedy:
       'Look for the file of a rank that is missing; if all are there, the denominator of a micro-batch is not that of the step, or the sum was logged.',
   },
+  'rank-file-missing': {
+    severity: 'warning',
+    means:
+      'A step of a dump lacks the file of a rank, which other steps have or which a higher rank stands for.',
+    remedy:
+      'Copy the file of that rank beside the others: losses and denominators count the tokens of all ranks.',
+  },
+  'micro-batch-repeated': {
+    severity: 'error',
+    means: 'Two micro-batches of one pass have the same tokens and the same log-probs.',
+    remedy: 'Find why a micro-batch is trained twice: another one is missing, or its gradient counts double.',
+  },
+  'empty-outputs': {
+    severity: 'warning',
+    means: 'Rows have a single trained token with a log-prob of 0, as an empty output has.',
+    remedy:
+      'Drop rollouts without an output before the groups are compared, or find why the engine returned none.',
+  },
+  'rollout-weights-low': {
+    severity: 'warning',
+    means:
+      'The mean weight of the rollout correction is far below 1, so that it is the weights that decide the size of the update.',
+    remedy: 'Compare the log-probs of engine and trainer; a correct engine gives weights near 1.',
+  },
+  'rows-untrained': {
+    severity: 'warning',
+    means: 'Rows of a training batch are in none of its mini-batches, so that they are never trained.',
+    remedy: 'Compare the boundaries of the mini-batches with the number of rows.',
+  },
+  'padding-trained': {
+    severity: 'error',
+    means: 'Rows that the trainer added to fill the last micro-batches are trained.',
+    remedy: 'Set the loss mask of the added rows to 0: they are copies of other rows.',
+  },
   'shared-factor': {
     severity: 'error',
     means:

@@ -12,6 +12,7 @@ import type { StepPrecision } from './format/settings.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { CODE } from './judge.ts';
 import { isBfloat16 } from './precision.ts';
+import { rowFindings } from './row-findings.ts';
 import { checkDenominators } from './stages/denominators.ts';
 import { EXACT_CHECKS } from './stages/exact-checks.ts';
 import { checkValues } from './stages/reported-values.ts';
@@ -43,6 +44,8 @@ export function verifyStep(batch: StepBatch, find?: FindEstimated): StepReport {
   const gradient = stages.find(({ stage }) => stage === 'gradient');
   const engines = engineStatistics(batch);
   const findings = [
+    ...(batch.findings ?? []),
+    ...rowFindings(batch),
     ...stepFindings(model, { engines, gradientIsWrong: (gradient?.wrong ?? 0) > 0 }),
     ...ofTokens.shared,
     ...partsFindings(batch, values),
