@@ -82,7 +82,7 @@ export async function verifyFiles(
   for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
   // Beside dumps, files of the run are no surprise.
   if (sources.length === 0 && errors.length === 0)
-    io.stderr.write(`${inert(skipped.length > 0 ? await skippedText(skipped) : emptyText(paths))}\n`);
+    io.stderr.write(`${skipped.length > 0 ? await skippedText(skipped) : emptyText(paths)}\n`);
   const all = runs.flat();
   if (html !== undefined && collector !== undefined && all.length > 0)
     await writeHtmlFile(collector, { file: html, paths, program, stated: given, reports: all, firstWrong });
@@ -238,14 +238,14 @@ async function verifyRun(
 }
 
 function emptyText(paths: readonly string[]): string {
-  return `${paths.join(', ')}: no file that can be a batch or a dump`;
+  return `${paths.map(inert).join(', ')}: no file that can be a batch or a dump`;
 }
 
 async function skippedText(skipped: readonly string[]): Promise<string> {
-  const names = skipped.slice(0, 3).join(', ');
+  const names = skipped.slice(0, 3).map(inert).join(', ');
   const more = skipped.length > 3 ? ` and ${skipped.length - 3} more` : '';
   const table = await tableAmong(skipped);
-  const advice = table === undefined ? '' : `\n${table.message}`;
+  const advice = table === undefined ? '' : `\n${inert(table.message)}`;
   return `${plural(skipped.length, 'file')} in no known format skipped: ${names}${more} (--from NAME forces one of ${ADAPTERS.map(({ name }) => name).join(', ')})${advice}`;
 }
 
