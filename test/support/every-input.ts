@@ -9,6 +9,7 @@ import { SETTINGS } from '../../src/config/settings.ts';
 import { allEngines } from '../../src/engines/registry.ts';
 import type { App } from '../../src/http/server/deps.ts';
 import { SubscriptionInput } from '../../src/schemas/subscription.ts';
+import { allRoutes } from './every-route.ts';
 
 /*
  * Every input of Echelon, from the registries that the program itself uses, so that a new one cannot be forgotten. An input
@@ -45,24 +46,6 @@ export function partsOf(schema: Schema, path = ''): [string, Schema][] {
     ...(schema.items ? [[`${path}[]`, schema.items] as [string, Schema]] : []),
   ];
   return [[path, schema], ...inner.flatMap(([at, one]) => partsOf(one, at))];
-}
-
-/** Every route of an app as `METHOD /path`, those that no document lists included. */
-export function allRoutes(app: App): string[] {
-  const above: string[] = [];
-  return app
-    .printRoutes({ commonPrefix: false, includeHooks: false })
-    .split('\n')
-    .flatMap((line) => {
-      const [, indent = '', part = '', methods = ''] =
-        /^([│ ]*)[└├]── (\S+) \(([A-Z, ]+)\)$/.exec(line) ?? [];
-      if (part === '') return [];
-      above.splice(indent.length / 4, Infinity, part);
-      return methods
-        .split(', ')
-        .filter((method) => method !== 'HEAD')
-        .map((method) => `${method} ${above.join('')}`);
-    });
 }
 
 /** The fields of every engine's spec by dotted paths; a field of several engines stands once. */
