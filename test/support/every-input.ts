@@ -55,17 +55,17 @@ function specFields(): string[] {
   );
 }
 
-const SPECIAL_PLACES = /^(file|paths?|place|module:function|names)$/;
-const PLACES = /<(file|directory|url|path|program|address(es)?\.*|host:port|name=address)>/;
+const PLACE_ARGUMENTS = /^(file|paths?|place|module:function)$/;
+const PLACE_OPTIONS = /<(file|directory|url|path|program|address(es)?\.*|host:port|name=address)>/;
 
 /** Arguments and options of the command line that name a file, a folder, a place or an address. */
 async function commandInputs(): Promise<string[]> {
   const program = await createProgram({ line: () => undefined, remark: () => undefined } as never);
   const inputs = (command: Command, name: string): string[] => [
     ...command.registeredArguments
-      .filter((one) => SPECIAL_PLACES.test(one.name()))
+      .filter((one) => PLACE_ARGUMENTS.test(one.name()))
       .map((one) => `${name} ${one.name().toUpperCase()}`),
-    ...command.options.filter(({ flags }) => PLACES.test(flags)).map(({ long }) => long!),
+    ...command.options.filter(({ flags }) => PLACE_OPTIONS.test(flags)).map(({ long }) => long!),
     ...command.commands.flatMap((sub) => inputs(sub, `${name} ${sub.name()}`)),
   ];
   return program.commands
