@@ -24,6 +24,8 @@ const HOOKS = [
 /** What every hook takes beside the columns of its trainer. */
 const OF_EVERY_HOOK: readonly ColumnKey[] = ['lossGradient', 'reportedAdvantage'];
 
+/** What a hook knows of the rows, by the words in its source. */
+const OF_ROWS = ['digests', 'trajectory', 'policyVersionStart', 'unknown'];
 const MICRO_BATCH = { reportedDenominator: 2, reportedLoss: 0 };
 const STEP: Partial<StepSettings> = {
   optimizerStep: 2,
@@ -50,7 +52,7 @@ function hookSource([trainer, module]: (typeof HOOKS)[number]): Source {
     columns: COLUMN_KEYS.filter(
       (key) => OF_EVERY_HOOK.includes(key) || (named(key) && !(key in MICRO_BATCH)),
     ),
-    states: [...Object.keys(STEP), ...Object.keys(MICRO_BATCH)].filter(named),
+    states: [...Object.keys(STEP), ...Object.keys(MICRO_BATCH), ...OF_ROWS].filter(named),
   };
 }
 
@@ -67,13 +69,24 @@ function reportOf({ columns, states }: Source): StepReport {
   const own = <T extends object>(all: T) =>
     Object.fromEntries(Object.entries(all).filter(([key]) => states.includes(key)));
   const zeros = columns.map((key) => [key, TOKEN_COLUMNS[key].type === 'flag' ? [1, 1] : [0, 0]]);
+  const { rolloutCorrection, ...settings } = own(STEP) as Partial<StepSettings>;
+  const action = states.includes('unknown') ? { action: 'unknown' as const } : {};
   const step = {
-    ...own(STEP),
+    ...settings,
+    ...(rolloutCorrection && { rolloutCorrection: { ...rolloutCorrection, ...action } }),
     microBatches: [{ rank: 0, index: 0, pass: 0, ...own(MICRO_BATCH) }],
     // Of the reported values the entropy needs the fewest columns.
     reported: states.includes('reported') ? { entropy: { value: 0 } } : {},
+    ...(states.includes('digests')
+      ? { rowDigests: ['1'], sourceDigests: ['1'], wholeTrajectories: true }
+      : {}),
   };
-  return verifyStep(stepOfRows('step', step, [{ columns: Object.fromEntries(zeros) }]));
+  const place = states.includes('trajectory') ? { trajectory: '1/0' } : {};
+  const batch = stepOfRows('step', step, [{ columns: Object.fromEntries(zeros), ...place }]);
+  const versions = states.includes('policyVersionStart')
+    ? { policyVersionStart: Int32Array.of(1), step: { ...batch.step, optimizerStep: 2 } }
+    : {};
+  return verifyStep({ ...batch, ...versions }, () => ({ rows: new Map([['0', 0]]) }));
 }
 
 /** Stages whose values the gradient coefficient has as factors, with the setting that says the step has them. */
@@ -86,9 +99,12 @@ const FACTORS: Partial<Record<StageName, string>> = {
 };
 
 function cellsOf(source: Source): string[] {
-  const { stages } = reportOf(source);
+  const { stages, coverage } = reportOf(source);
+  const lacks = new Map(coverage.missing.map((one) => [one.stage as string, one.lacks]));
   const isVerified = (name: string) =>
-    stages.some(({ stage, lacks }) => stage === name && lacks.length === 0);
+    (name === 'tokens' && coverage.verified.includes(name)) ||
+    (stages.some(({ stage, lacks: own }) => stage === name && own.length === 0) &&
+      !(name === 'mask' && lacks.has(name)));
   const hasEngines =
     source.columns.includes('rolloutLogProb') &&
     source.columns.some((key) => key === 'oldLogProb' || key === 'logProb');

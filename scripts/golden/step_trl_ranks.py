@@ -16,7 +16,7 @@ import torch.distributed as dist
 sys.path.append(os.path.join(os.path.dirname(__file__), "../../deploy/capture"))
 
 import trl_run
-from echelon_capture import steps, trl_steps
+from echelon_capture import ranks, steps, trl_steps
 from step_batches import numbers, write
 
 COLUMNS = ("mask", "logProb", "oldLogProb", "lossGradient")
@@ -49,28 +49,16 @@ def train(config):
 
 
 def joined(name, parts):
-    """One step of the steps of all ranks. What TRL counts over the ranks is stated as such."""
-    step = parts[0]["step"]
-    layout = [{**one, "rank": rank} for rank, part in enumerate(parts) for one in part["step"]["microBatches"]]
-    if step["aggregation"]["mode"] == "constant":
-        step = {**step, "aggregation": dict(mode="token-mean", scope="global")}
-        layout = [
-            {**one, "gradientScale": len(parts), "reportedDenominator": round(one["reportedDenominator"] * len(parts))} for one in layout
-        ]
-    flat = lambda key: [value for part in parts for value in part["tokens"][key].tolist()]
-    start, offset, micro, advantage = 0, [0], [], []
-    for part in parts:
-        micro += [at + start for at in part["microBatch"].tolist()]
-        offset += [offset[-1] + at for at in part["tokens"]["offset"].tolist()[1:]]
-        advantage += part["reported"]["advantage"].tolist()
-        start += len(part["step"]["microBatches"])
-    tokens = {key: [int(v) for v in flat(key)] if key == "mask" else numbers(flat(key)) for key in COLUMNS if key in parts[0]["tokens"]}
+    """One step of the steps of all ranks, with columns of the file."""
+    whole = ranks.joined(parts)
+    offset, tokens = whole["tokens"]["offset"].tolist(), whole["tokens"]
+    own = {key: [int(v) for v in tokens[key]] if key == "mask" else numbers(tokens[key].tolist()) for key in COLUMNS if key in tokens}
     return {
-        "name": f"{name}, {parts[0]['name']}",
-        "step": {**step, "microBatches": layout, "reported": {}},
-        "microBatch": micro,
-        "reported": {"advantage": numbers(advantage)},
-        "tokens": {"offset": offset, **tokens},
+        "name": f"{name}, {whole['name']}",
+        "step": {**whole["step"], "run": "golden", "reported": {}},
+        "microBatch": whole["microBatch"].tolist(),
+        "reported": {"advantage": numbers(whole["reported"]["advantage"].tolist())},
+        "tokens": {"offset": offset, **own},
     }
 
 

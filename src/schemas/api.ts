@@ -42,6 +42,9 @@ export const Accepted = NamedObject('Accepted', {
   id: Type.String(),
   self: Text('Path of the experiment.'),
   events: Text("Path of the experiment's event stream."),
+  warnings: Type.Array(Type.String(), {
+    description: 'Why no node is large enough for the experiment now: it stays queued until one joins.',
+  }),
 });
 export type Accepted = Static<typeof Accepted>;
 

@@ -1,3 +1,6 @@
+import { ATTACK_DEFECTS } from './attack-defects.ts';
+import { WITNESS_DEFECTS } from './witness-defects.ts';
+
 /** A defect, made by one edit of one file, and the tests of the default run that must fail with it. */
 export interface Defect {
   readonly id: string;
@@ -313,4 +316,6 @@ export const DEFECTS: readonly Defect[] = [
     breaks: 'A secret in base64 is shown',
     tests: ['test/pure/core/hidden-values.test.ts'],
   },
+  ...ATTACK_DEFECTS,
+  ...WITNESS_DEFECTS,
 ];

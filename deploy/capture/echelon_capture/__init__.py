@@ -64,9 +64,10 @@ def evaluation(
     _recorder().evaluation(step, games, panel, digest, decoding or {})
 
 
-def gap(training_step: int, rows: int, reason: str) -> None:
-    """Says that the batch of a step, of `rows` rows (0: unknown), is not captured, and why."""
-    _recorder().gap(training_step, rows, reason)
+def gap(training_step: int, rows: int, reason: str, *, of: str = "batch") -> None:
+    """Says that the batch of a step, of `rows` rows (0: unknown), is not captured, and why. `of`: `batch`, or `step` if the
+    optimizer step of this number is not."""
+    _recorder().gap(training_step, rows, reason, of)
 
 
 def close(timeout_seconds: float = FLUSH_SECONDS) -> bool:

@@ -9,6 +9,8 @@ import time
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
+from .exchange import Exchange
+from .ranks import rank_of
 from .runs import RunSink
 from .shared.reporter import Reporter
 from .sinks import FolderSink, SpoolSink
@@ -47,9 +49,11 @@ class Problems:
 class Announced:
     """A sink whose problems are counted."""
 
-    def __init__(self, sink: Any, layouts: FolderSink, problems: Problems) -> None:
+    def __init__(self, sink: Any, layouts: FolderSink, exchange: Exchange | None, problems: Problems) -> None:
+        """`exchange`: where the ranks leave their steps for a sink with one writer; None if each rank writes its own files."""
         self._sink = sink
         self._layouts = layouts
+        self._exchange = exchange
         self._problems = problems
 
     def batch(self, step: int, columns: Mapping[str, Any], rows: int) -> None:
@@ -57,8 +61,27 @@ class Announced:
         self._sink.batch(step, columns, rows)
 
     def step(self, number: int, batch: Mapping[str, Any], rows: int) -> None:
-        """As of the sink, with the tokens; a layout without tokens is always a file. An exception leads to a call of `gap`."""
-        (self._sink if "logProb" in batch["tokens"] else self._layouts).step(number, batch, rows)
+        """As of the sink, with the tokens; a layout without tokens is always a file. Of several ranks, rank 0 hands over the step
+        of all. An exception leads to a call of `gap`."""
+        rank = rank_of(batch)
+        if "logProb" not in batch["tokens"]:
+            self._layouts.step(number, batch, rows)
+        elif self._exchange is None or rank.size == 1:
+            self._sink.step(number, batch, rows)
+        else:
+            self._exchange.put(batch)
+            if rank.number == 0:
+                self._take()
+
+    def finish(self, deadline: float) -> None:
+        """Hands over the steps that ranks have left until the deadline, also without those of others."""
+        if self._exchange is not None and self._exchange.is_taken:
+            self._exchange.wait(deadline)
+            self._take(incomplete=True)
+
+    def _take(self, incomplete: bool = False) -> None:
+        for batch in self._exchange.take(incomplete):
+            self._sink.step(int(batch["step"]["optimizerStep"]), batch, len(batch["tokens"]["offset"]) - 1)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """As of the sink."""
@@ -75,11 +98,11 @@ class Announced:
         with self._problems.caught(f"the evaluation of step {step} was not written"):
             self._sink.evaluation(step, *arguments)
 
-    def gap(self, step: int, rows: int, reason: str) -> None:
+    def gap(self, step: int, rows: int, reason: str, of: str = "batch") -> None:
         """As of the sink."""
-        self._problems.add(f"the batch of step {step} is missing: {reason}")
+        self._problems.add(f"the {of} of step {step} is missing: {reason}")
         with self._problems.caught(f"the gap of step {step} was not written"):
-            self._sink.gap(step, rows, reason)
+            self._sink.gap(step, rows, reason, of)
 
 
 class Recorder:
@@ -93,7 +116,9 @@ class Recorder:
         self._facts: dict[str, Any] = {"producer": PRODUCER}
         self._is_silent = is_silent(environment)
         self._sink = self._sink_of(environment)
-        self._reporter = Reporter(Announced(self._sink, FolderSink(folder_of(environment)), self.problems))
+        folder = FolderSink(folder_of(environment))
+        self._announced = Announced(self._sink, folder, self._exchange_of(environment), self.problems)
+        self._reporter = Reporter(self._announced)
         if environment.get("ECHELON_EXPERIMENT"):
             self._facts["experiment"] = environment["ECHELON_EXPERIMENT"]
             with self.problems.caught("ECHELON_ATTEMPT is ignored"):
@@ -114,9 +139,7 @@ class Recorder:
             self.gap(training_step, rows, f"the batch could not be copied: {type(error).__name__}: {error}")
 
     def step(self, number: int, rows: int, build: Callable[[], Mapping[str, Any]]) -> None:
-        """See `echelon_capture.step`."""
-        if self._is_silent:
-            return
+        """See `echelon_capture.step`. Every rank captures its own."""
         with self.problems.caught(f"optimizer step {number} was not captured"):
             self._reporter.step(int(number), int(rows), build)
 
@@ -145,12 +168,12 @@ class Recorder:
             taken = [_game(one) for one in games]
             self._reporter.evaluation(int(step), taken, str(panel), str(digest), {str(name): str(value) for name, value in decoding.items()})
 
-    def gap(self, training_step: int, rows: int, reason: str) -> None:
+    def gap(self, training_step: int, rows: int, reason: str, of: str = "batch") -> None:
         """See `echelon_capture.gap`."""
-        if self._is_silent:
+        if self._is_silent and of != "step":
             return
         with self.problems.caught(f"the gap of step {training_step} was not captured"):
-            self._reporter.gap(int(training_step), int(rows), str(reason))
+            self._reporter.gap(int(training_step), int(rows), str(reason), of)
 
     def close(self, timeout_seconds: float) -> bool:
         """See `echelon_capture.close`."""
@@ -158,7 +181,11 @@ class Recorder:
         with self.problems.caught("the capture was not closed"):
             deadline = time.monotonic() + timeout_seconds
             # If the reports are not flushed, the writer may hold the sink's lock for as long as the disk hangs.
-            is_written = self._reporter.flush(timeout_seconds) and self._sink.close(max(0.0, deadline - time.monotonic()))
+            is_written = self._reporter.flush(timeout_seconds)
+            if is_written:
+                with self.problems.caught("the steps of other ranks were not written"):
+                    self._announced.finish(deadline)
+                is_written = self._sink.close(max(0.0, deadline - time.monotonic()))
             if not is_written:
                 say(f"some captured data could not be written within {timeout_seconds:g} s")
         lost = max(self.problems.count, self._reporter.dropped)
@@ -171,9 +198,15 @@ class Recorder:
         if environment.get("ECHELON_SPOOL"):
             with self.problems.caught("ECHELON_SPOOL is set, but its writer cannot be loaded, so files are written"):
                 return SpoolSink(environment)
-        elif environment.get("ECHELON_URL") and environment.get("ECHELON_TOKEN"):
+        elif _is_run(environment) and not self._is_silent:
             return RunSink(environment, failed=self.problems.add, lost=lambda: self._reporter.lost)
         return FolderSink(folder_of(environment))
+
+    def _exchange_of(self, environment: Mapping[str, str]) -> Exchange | None:
+        """None if each rank has files of its own. The folder must be one that all ranks reach."""
+        if isinstance(self._sink, SpoolSink):
+            return Exchange(os.path.join(environment["ECHELON_SPOOL"], "..", "ranks"))
+        return Exchange(os.path.join(capture_folder(environment), "ranks")) if _is_run(environment) else None
 
     def _taken(self, step: int, columns: Mapping[str, Any]) -> dict[str, Any]:
         taken = {name: value if name in _NOT_COLUMNS else copied(value) for name, value in columns.items()}
@@ -200,14 +233,23 @@ def say(text: str) -> None:
         pass
 
 
+def _is_run(environment: Mapping[str, str]) -> bool:
+    return bool(environment.get("ECHELON_URL") and environment.get("ECHELON_TOKEN"))
+
+
 def is_silent(environment: Mapping[str, str]) -> bool:
-    """Whether this process of a distributed training captures nothing: by default all but rank 0."""
+    """Whether this process of a distributed training captures optimizer steps only: by default all but rank 0."""
     return environment.get("RANK", "") not in ("", "0") and environment.get("ECHELON_CAPTURE_RANKS") != "all"
+
+
+def capture_folder(environment: Mapping[str, str]) -> str:
+    """The folder of the captured files of all ranks."""
+    return environment.get("ECHELON_CAPTURE_DIR") or DEFAULT_FOLDER
 
 
 def folder_of(environment: Mapping[str, str]) -> str:
     """The folder of captured files; a folder per rank inside it if all ranks capture."""
-    folder = environment.get("ECHELON_CAPTURE_DIR") or DEFAULT_FOLDER
+    folder = capture_folder(environment)
     rank = environment.get("RANK", "")
     of_each = rank != "" and environment.get("ECHELON_CAPTURE_RANKS") == "all"
     return os.path.join(folder, f"rank-{rank}") if of_each else folder

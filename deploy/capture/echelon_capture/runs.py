@@ -97,8 +97,8 @@ class RunSink:
                 "type": "evaluation", "step": max(0, step), "panel": panel, "digest": digest, "decoding": dict(decoding), "games": part,
             })  # fmt: skip
 
-    def gap(self, step: int, rows: int, reason: str) -> None:
-        """Adds a gap in place of a batch."""
+    def gap(self, step: int, rows: int, reason: str, of: str = "batch") -> None:
+        """Adds a gap in place of a batch, or of an optimizer step, which is one as well."""
         self._add(_gap("batch", 1, reason, max(0, step), rows))
 
     def close(self, timeout_seconds: float) -> bool:

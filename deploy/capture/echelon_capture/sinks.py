@@ -9,6 +9,7 @@ import time
 from typing import Any, Callable, Mapping
 
 from .shared.batch import build_batch, write_batch_file
+from .ranks import rank_of
 from .shared.step_batch import build_step_batch
 from .version import PRODUCER
 
@@ -47,8 +48,8 @@ class SpoolSink:
         """Appends the games of an evaluation."""
         self._spool.evaluation(*arguments)
 
-    def gap(self, step: int, rows: int, reason: str) -> None:
-        """Appends a gap in place of a batch."""
+    def gap(self, step: int, rows: int, reason: str, of: str = "batch") -> None:
+        """Appends a gap in place of a batch, or of an optimizer step, which is one as well."""
         self._spool.gap(step, rows, reason)
 
     def close(self, timeout_seconds: float) -> bool:
@@ -69,14 +70,16 @@ class FolderSink:
         self._file(f"step-{step:06d}", "json.gz", lambda part: write_batch_file(part, [columns], source=PRODUCER))
 
     def step(self, number: int, batch: Mapping[str, Any], rows: int) -> None:
-        """Writes `update-000012.pb` with the tokens of an optimizer step, or `layout-000012.pb` with its layout only."""
-        kind = "update" if "logProb" in batch["tokens"] else "layout"
+        """Writes `update-000012.pb` with the tokens of an optimizer step, or `layout-000012.pb` with its layout only; of rank 3
+        among several `update-000012-rank-3.pb`."""
+        kind, rank = "update" if "logProb" in batch["tokens"] else "layout", rank_of(batch)
+        of_rank = f"-rank-{rank.number}" if rank.size > 1 else ""
 
         def write(part: str) -> None:
             with open(part, "wb") as file:
                 file.write(build_step_batch(batch))
 
-        self._file(f"{kind}-{number:06d}", "pb", write)
+        self._file(f"{kind}-{number:06d}{of_rank}", "pb", write)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Appends a line to `metrics.jsonl`; NaN and infinities become null."""
@@ -94,9 +97,9 @@ class FolderSink:
         known = {"step": step, "panel": panel, "digest": digest, "decoding": dict(decoding), "games": games}
         self._line("evaluations.jsonl", known)
 
-    def gap(self, step: int, rows: int, reason: str) -> None:
-        """Appends a line to `gaps.jsonl`."""
-        self._line("gaps.jsonl", {"step": step, "rows": rows, "reason": reason})
+    def gap(self, step: int, rows: int, reason: str, of: str = "batch") -> None:
+        """Appends a line to `gaps.jsonl`. `of`: a batch, or an optimizer step."""
+        self._line("gaps.jsonl", {"step": step, "of": of, "rows": rows, "reason": reason})
 
     def close(self, timeout_seconds: float) -> bool:
         """Nothing is open between two reports."""

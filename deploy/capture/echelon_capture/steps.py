@@ -9,9 +9,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.metadata
+import itertools
+import os
 from typing import Any, Callable, Iterator, Mapping
 
 import echelon_capture as capture
+
+from .ranks import Rank, run_of
 
 # Columns of docs/reference/batch-format.md, each profile with those before it. A trainer adds the columns that its loss needs.
 PROFILES = {
@@ -21,27 +25,37 @@ PROFILES = {
 }
 
 
+_TRAININGS = itertools.count(1)
+
+
 class Steps:
     """The micro-batches of one process since its last optimizer step. No method raises."""
 
-    def __init__(self, every: int, profile: str) -> None:
-        """Tokens are captured at steps 1, 1 + `every`, … ValueError for a number below 1 or an unknown profile."""
+    def __init__(self, every: int, profile: str, rank: Rank = Rank()) -> None:
+        """Tokens are captured at steps 1, 1 + `every`, … `rank`: of this process among those that train on different rows.
+        ValueError for a number below 1 or an unknown profile."""
         names = list(PROFILES)
         if profile not in names:
             raise ValueError(f"profile is {profile!r}, not one of {', '.join(names)}")
         if every < 1:
             raise ValueError(f"every is {every}; it must be at least 1")
         self._every = every
+        # A process may train more than once, and all ranks do so alike.
+        self._run = run_of(os.environ, next(_TRAININGS))
+        self.rank = rank
         self._columns = {key for name in names[: names.index(profile) + 1] for key in PROFILES[name]}
         self._taken: list[dict[str, Any]] = []
         self._problem = ""
 
     def take(
-        self, number: int, columns: Mapping[str, Any], *, advantage: Any, facts: Mapping[str, Any], needed: tuple[str, ...] = ()
+        self, number: int, columns: Mapping[str, Any], *, advantage: Any, facts: Mapping[str, Any], needed: tuple[str, ...] = (),
+        rows: Any = None,
     ) -> None:
         """A micro-batch of step `number`, in the forward pass. `columns`: padded tensors [rows, tokens] by their keys, with
         `mask`, and `logProb` as the loss consumes it, with its graph. `advantage`: [rows] or [rows, tokens]. `facts`: the
-        entry of `microBatches`, numbers or tensors of one. `needed`: columns that the loss needs beyond the profile."""
+        entry of `microBatches`, numbers or tensors of one. `needed`: columns that the loss needs beyond the profile. `rows`: gives,
+        in the thread that writes, what is known of the rows: `rows` (columns of rows), `tokens` (columns of tokens), `digests` of
+        the rows as they are here and `sources`, those of the whole rollout as it was generated."""
         with self.guarded():
             kept = {"mask": columns["mask"]}
             if (number - 1) % self._every == 0:
@@ -49,7 +63,8 @@ class Steps:
                 kept = {key: column.detach() for key, column in columns.items() if key in wanted and column is not None}
                 if columns["logProb"].requires_grad:
                     columns["logProb"].register_hook(_keeper(kept))
-            self._taken.append({"columns": kept, "advantage": advantage.detach(), "facts": dict(facts)})
+            own = rows if "logProb" in kept else None
+            self._taken.append({"columns": kept, "advantage": advantage.detach(), "facts": dict(facts), "rows": own})
 
     def add(self, key: str, column: Any) -> None:
         """A further column of the micro-batch that was taken last, if its tokens are captured."""
@@ -72,13 +87,20 @@ class Steps:
         """The values of a fact of the micro-batches since the last step."""
         return {_facts(one["facts"]).get(fact) for one in self._taken}
 
+    @property
+    def micro_batches(self) -> int:
+        """How many were taken since the last step."""
+        return len(self._taken)
+
     def end(self, number: int, settings: Mapping[str, Any]) -> None:
         """After the update of step `number`. `settings`: the object `step` of the format without `microBatches`."""
         taken, problem, self._taken, self._problem = self._taken, self._problem, [], ""
         if problem:
-            capture.gap(number, sum(len(one["columns"]["mask"]) for one in taken), problem)
+            capture.gap(number, sum(len(one["columns"]["mask"]) for one in taken), problem, of="step")
         elif taken:
-            capture.step(number, sum(len(one["advantage"]) for one in taken), lambda: _batch(number, taken, settings))
+            stated = {**settings, "run": self._run, "dataParallelSize": self.rank.size}
+            rows, rank = sum(len(one["advantage"]) for one in taken), self.rank.number
+            capture.step(number, rows, lambda: _batch(number, taken, stated, rank))
 
 
 def ends(steps: Steps, settings: Callable[[], Mapping[str, Any]]) -> Any:
@@ -113,11 +135,12 @@ def _keeper(kept: dict[str, Any]) -> Any:
     return keep
 
 
-def _batch(number: int, taken: list[dict[str, Any]], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The step in the format's form."""
+def _batch(number: int, taken: list[dict[str, Any]], settings: Mapping[str, Any], rank: int) -> dict[str, Any]:
+    """What a rank has of the step, in the format's form."""
     import numpy
 
     arrays = [{key: _array(column) for key, column in one["columns"].items()} for one in taken]
+    known = _rows(taken, arrays)
     half = any("bfloat16" in str(getattr(one["columns"].get("logProb"), "dtype", "")) for one in taken)
     # A column that one micro-batch does not have is not there at all.
     common = [key for key in arrays[0] if all(key in one for one in arrays)]
@@ -136,10 +159,12 @@ def _batch(number: int, taken: list[dict[str, Any]], settings: Mapping[str, Any]
         "name": f"update {number}",
         "step": {
             "optimizerStep": number,
-            **settings,
+            **_lazy(settings),
             **({"precision": "bfloat16"} if half else {}),
-            "microBatches": [{"rank": 0, "index": at, **_facts(one["facts"])} for at, one in enumerate(taken)],
+            **known.get("step", {}),
+            "microBatches": [{"rank": rank, "index": at, **_facts(one["facts"])} for at, one in enumerate(taken)],
         },
+        **known.get("rows", {}),
         "microBatch": numpy.repeat(numpy.arange(len(taken)), [len(own) for own in lengths]),
         "tokens": tokens,
     }
@@ -154,6 +179,23 @@ def _batch(number: int, taken: list[dict[str, Any]], settings: Mapping[str, Any]
         inside = [numpy.arange(one.shape[1]) < own[:, None] for one, own in zip(advantages, lengths)]
         tokens["reportedAdvantage"] = numpy.concatenate([one[within] for one, within in zip(advantages, inside)])
     return batch
+
+
+def _rows(taken: list[dict[str, Any]], arrays: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What is known of the rows of all micro-batches: columns of rows, and what the step states of them. Their columns of tokens
+    are added to `arrays`."""
+    import numpy
+
+    found = [one["rows"](own) if one["rows"] is not None else None for one, own in zip(taken, arrays)]
+    if not found or any(one is None for one in found):
+        return {}
+    for own, one in zip(arrays, found):
+        own.update(one.get("tokens", {}))
+    rows = {key: numpy.concatenate([numpy.asarray(one["rows"][key]) for one in found]) for key in found[0]["rows"]}
+    digests = [digest for one in found for digest in one["digests"]]
+    sources = list({id(one["sources"]): one["sources"] for one in found}.values())
+    step = {"rowDigests": digests, "sourceDigests": [digest for source in sources for digest in source], "wholeTrajectories": True}
+    return {"rows": rows, "step": step}
 
 
 def _array(column: Any) -> Any:
@@ -179,4 +221,10 @@ def _spread(column: Any, inside: Any) -> Any:
 
 
 def _facts(facts: Mapping[str, Any]) -> dict[str, float | int]:
-    return {key: value.item() if hasattr(value, "item") else value for key, value in facts.items() if value is not None}
+    values = {key: value() if callable(value) else value for key, value in facts.items() if value is not None}
+    return {key: value.item() if hasattr(value, "item") else value for key, value in values.items()}
+
+
+def _lazy(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with those that wait for a number of the device."""
+    return {key: value() if callable(value) else value for key, value in settings.items()}

@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from .ranks import Rank
 from .steps import Steps, ends, version_of
 
 _PER_MICRO_BATCH = {
@@ -31,7 +32,8 @@ _OFF = {
 def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> None:
     """Captures the optimizer steps of a GRPOTrainer from now on: the tokens of every `every`-th step, the layout of the
     others. `profile`: minimal, standard or full. AttributeError if the trainer does not have the three methods."""
-    steps = Steps(every, profile)
+    accelerator = trainer.accelerator
+    steps = Steps(every, profile, Rank(getattr(accelerator, "process_index", 0), accelerator.num_processes))
     seen: dict[str, Any] = {}
     compute, log_probs = trainer._compute_loss_and_metrics, trainer._get_per_token_logps_and_entropies
     correct = trainer._get_rollout_is_correction
@@ -60,7 +62,7 @@ def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> Non
     trainer._compute_loss_and_metrics = _compute_loss_and_metrics
     trainer._get_per_token_logps_and_entropies = _get_per_token_logps_and_entropies
     trainer._get_rollout_is_correction = _get_rollout_is_correction
-    settings = lambda: settings_of(trainer, steps.stated("reportedDenominator"))  # noqa: E731
+    settings = lambda: settings_of(trainer, steps.stated("reportedDenominator"), steps.micro_batches)  # noqa: E731
     trainer.add_callback(ends(steps, settings))
 
 
@@ -74,7 +76,8 @@ def _take(steps: Steps, trainer: Any, inputs: tuple[Any, Any], seen: dict[str, A
     of_row = "sequence" in str(trainer.rollout_importance_sampling_mode)
     columns = {
         "mask": mask,
-        "sampled": batch.completion_mask,
+        # Without the filter it is the mask itself, and no other source of it.
+        "sampled": batch.completion_mask if trainer.overlong_filter else None,
         # With padding_free the ids of all rows are in one.
         "id": ids[:, -width:] if ids.shape[0] == mask.shape[0] else None,
         "logProb": seen["logProb"],
@@ -87,29 +90,24 @@ def _take(steps: Steps, trainer: Any, inputs: tuple[Any, Any], seen: dict[str, A
     scaler = getattr(trainer.accelerator, "scaler", None)
     is_whole = trainer.loss_type in _PER_MICRO_BATCH
     facts = {
-        "gradientScale": (1 / _window(trainer) if is_whole else 1) * (scaler.get_scale() if scaler is not None else 1),
-        "reportedDenominator": None if is_whole else batch.num_items_in_batch / trainer.accelerator.num_processes,
+        "lossScale": scaler.get_scale() if scaler is not None else None,
+        "reportedDenominator": None if is_whole else batch.num_items_in_batch,
     }
-    needed = ("referenceLogProb", "rolloutWeight")
+    needed = ("referenceLogProb", "rolloutWeight", *(("sampled",) if trainer.overlong_filter else ()))
     steps.take(int(trainer.state.global_step) + 1, columns, advantage=batch.advantages, facts=facts, needed=needed)
 
 
-def _window(trainer: Any) -> int:
-    return int(getattr(trainer, "current_gradient_accumulation_steps", trainer.args.gradient_accumulation_steps))
-
-
-def settings_of(trainer: Any, normalizers: set[float]) -> dict[str, Any]:
-    """What the trainer's settings say of a step. `normalizers`: the denominators that its micro-batches had. ValueError for a
-    setting that cannot be verified."""
+def settings_of(trainer: Any, normalizers: set[float], micro_batches: int) -> dict[str, Any]:
+    """What the trainer's settings say of a step of so many micro-batches. `normalizers`: the denominators that these had.
+    ValueError for a setting that cannot be verified."""
     for name, off in _OFF.items():
         if getattr(trainer, name, off) != off:
             raise ValueError(f"not verifiable: {name}={getattr(trainer, name)!r}")
     return {
         "trainer": "ms-swift",
         "trainerVersion": version_of("ms-swift"),
-        "dataParallelSize": trainer.accelerator.num_processes,
         "policyLoss": _policy_loss(trainer),
-        "aggregation": _aggregation(trainer, normalizers),
+        "aggregation": _aggregation(trainer, normalizers, micro_batches),
         **_kl(trainer),
         **_correction(trainer),
     }
@@ -130,16 +128,16 @@ def _policy_loss(trainer: Any) -> dict[str, Any]:
     raise ValueError(f"not verifiable: loss_type={name!r} with {level} ratios")
 
 
-def _aggregation(trainer: Any, normalizers: set[float]) -> dict[str, Any]:
+def _aggregation(trainer: Any, normalizers: set[float], micro_batches: int) -> dict[str, Any]:
     if trainer.loss_type in _PER_MICRO_BATCH:
         norm = {"scaleFactor": trainer.max_completion_length} if trainer.loss_type == "dr_grpo" else {}
         return {"mode": _PER_MICRO_BATCH[trainer.loss_type], "scope": "micro-batch", **norm}
-    is_one = trainer.accelerator.num_processes == 1
-    # ms-swift counts before the filter of truncated rows.
-    if is_one and _window(trainer) == trainer.args.steps_per_generation and not trainer.overlong_filter:
-        return {"mode": "token-mean", "scope": "global"}
+    if micro_batches == trainer.args.steps_per_generation:
+        # ms-swift counts before the filter of truncated rows.
+        return {"mode": "token-mean", "scope": "global", "counts": "sampled" if trainer.overlong_filter else "mask"}
+    # The whole rollout batch divides a step of a part of it.
     (denominator,) = normalizers
-    return {"mode": "constant", "denominator": denominator}
+    return {"mode": "constant", "denominator": denominator / trainer.accelerator.num_processes}
 
 
 def _kl(trainer: Any) -> dict[str, Any]:

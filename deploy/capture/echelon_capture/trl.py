@@ -14,20 +14,23 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Any
+from typing import Any, Mapping
 
 import echelon_capture as capture
 
 from .shared.forms import form_of
 
 from .follower import Follower
+from .trl_received import received_advantages
+from .trl_rows import rollouts_of
 
 
-def follow(trainer: Any, into: Follower = capture) -> None:
+def follow(trainer: Any, into: Follower = capture, estimator: Mapping[str, Any] | None = None) -> None:
     """Captures the batches, metrics and checkpoints of a GRPOTrainer from now on. Batches of evaluations are ignored.
-    `into` receives them; default: this package, which writes them. AttributeError if the trainer does not have the two
-    methods."""
+    `into` receives them; default: this package, which writes them. `estimator`: that of a trainer that computes advantages of
+    its own. AttributeError if the trainer does not have the two methods."""
     rewards: list[Any] = [None]
+    rollouts_of(trainer)
     calculate, generate = trainer._calculate_rewards, trainer._generate_and_score_completions
 
     @functools.wraps(calculate)
@@ -40,7 +43,7 @@ def follow(trainer: Any, into: Follower = capture) -> None:
         is_training = trainer.model.training
         result = generate(*arguments, **keywords)
         if is_training:
-            _capture(into, trainer, rewards[0], result)
+            _capture(into, trainer, rewards[0], result, estimator)
         return result
 
     trainer._calculate_rewards = _calculate_rewards
@@ -49,7 +52,12 @@ def follow(trainer: Any, into: Follower = capture) -> None:
 
 
 def estimator_of(trainer: Any) -> dict[str, Any]:
-    """The estimator that the trainer's settings select. ValueError if no estimator is known for them."""
+    """The estimator that the trainer's class and settings select. ValueError if no estimator is known for them."""
+    kind = _kind_of(trainer)
+    if kind == "RLOOTrainer":
+        return _rloo(trainer)
+    if kind is None:
+        raise ValueError(f"not verifiable: what {type(trainer).__name__} computes is not known; state its `estimator`")
     names = ("multi_objective_aggregation", "scale_rewards")
     settings = {name: getattr(trainer, name, None) for name in names}
     form = form_of("trl", settings)
@@ -58,7 +66,24 @@ def estimator_of(trainer: Any) -> dict[str, Any]:
     return form.of(settings)
 
 
-def _capture(into: Follower, trainer: Any, rewards: Any, result: Any) -> None:
+_KNOWN = ("GRPOTrainer", "RLOOTrainer")
+
+
+def _kind_of(trainer: Any) -> str | None:
+    """The trainer of TRL whose estimator a trainer has: by its class, not by its methods, which others have as well."""
+    names = [one.__name__ for one in type(trainer).__mro__]
+    return next((name for name in names if name in _KNOWN), None)
+
+
+def _rloo(trainer: Any) -> dict[str, Any]:
+    off = {"beta": 0.0, "normalize_advantages": False, "reward_clip_range": None}
+    others = {name: getattr(trainer, name, value) for name, value in off.items() if getattr(trainer, name, value) != value}
+    if others:
+        raise ValueError(f"not verifiable: {', '.join(f'{name}={value!r}' for name, value in others.items())}")
+    return {"name": "rloo", "singleton": "zero", "missing": "exclude"}
+
+
+def _capture(into: Follower, trainer: Any, rewards: Any, result: Any, estimator: Mapping[str, Any] | None) -> None:
     # The rows train the step that follows.
     step, rows = int(trainer.state.global_step) + 1, 0
     try:
@@ -66,13 +91,13 @@ def _capture(into: Follower, trainer: Any, rewards: Any, result: Any) -> None:
         size = int(trainer.num_generations)
         into.batch(
             step,
-            estimator=estimator_of(trainer),
+            estimator=dict(estimator or estimator_of(trainer)),
             group=[row // size for row in range(rows)],
             trajectory=range(rows),
             token_level_reward_sum=_scores(trainer, rewards),
             **_reward_functions(trainer, rewards),
             response_length=_lengths(result, rows),
-            advantage=_advantages(trainer, result, rows),
+            advantage=received_advantages(trainer, result, rows),
             provenance={"group_size": size, "groups": rows // size, "rows_collected": rows},
         )
     except Exception as error:  # noqa: BLE001 - the capture must never fail a training
@@ -94,14 +119,6 @@ def _reward_functions(trainer: Any, rewards: Any) -> dict[str, Any]:
         names = [f"{name}#{at}" for at, name in enumerate(names)]
     weights = trainer.reward_weights.tolist()
     return {"rewards": dict(zip(names, rewards.T)), "reward_weights": dict(zip(names, weights))}
-
-
-def _advantages(trainer: Any, result: Any, rows: int) -> Any:
-    """The advantages of all processes: the result has those of one, the trainer's log has them all."""
-    advantages = result["advantages"]
-    if len(advantages) != rows:
-        advantages = list(trainer._logs["advantages"])[-rows:]
-    return advantages
 
 
 def _lengths(result: Any, rows: int) -> Any:

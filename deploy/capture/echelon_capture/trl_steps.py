@@ -15,7 +15,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from .ranks import Rank
 from .steps import Steps, ends, version_of
+from .trl_rows import ROW, Rollout, rollouts_of
 
 _PER_MICRO_BATCH = {
     "grpo": "seq-mean-token-mean", "sapo": "seq-mean-token-mean", "bnpo": "token-mean", "dr_grpo": "seq-mean-token-sum-norm",
@@ -27,7 +29,8 @@ _CLIPPED = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo")
 def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> None:
     """Captures the optimizer steps of a GRPOTrainer from now on: the tokens of every `every`-th step, the layout of the
     others. `profile`: minimal, standard or full. AttributeError if the trainer does not have the two methods."""
-    steps = Steps(every, profile)
+    rollouts = rollouts_of(trainer)
+    steps = Steps(every, profile, Rank(trainer.accelerator.process_index, trainer.accelerator.num_processes))
     seen: list[Any] = []
     compute, log_probs = trainer._compute_loss, trainer._get_per_token_logps_and_entropies
 
@@ -41,22 +44,20 @@ def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> Non
         loss = compute(model, inputs, *arguments, **keywords)
         if trainer.model.training:
             with steps.guarded():
-                _take(steps, trainer, inputs, seen, loss)
+                _take(steps, trainer, inputs, seen, loss, rollouts.latest)
         seen.clear()
         return loss
 
     trainer._compute_loss = _compute_loss
     trainer._get_per_token_logps_and_entropies = _get_per_token_logps_and_entropies
-    settings = lambda: {**settings_of(trainer, steps.stated("reportedDenominator")), "reported": _reported(trainer)}  # noqa: E731
+    settings = lambda: {**settings_of(trainer, steps.micro_batches), **_window(trainer), "reported": _reported(trainer)}  # noqa: E731
     trainer.add_callback(ends(steps, settings))
 
 
-def _take(steps: Steps, trainer: Any, inputs: Any, seen: list[Any], loss: Any) -> None:
+def _take(steps: Steps, trainer: Any, inputs: Any, seen: list[Any], loss: Any, rollout: Rollout | None) -> None:
     log_prob, entropy = seen[:2]
-    mask, sampled = inputs["completion_mask"], inputs.get("tool_mask")
     columns = {
-        "mask": mask if sampled is None else mask * sampled,
-        "sampled": mask if sampled is None else sampled,
+        "mask": trained_mask(inputs),
         "id": inputs["completion_ids"],
         "logProb": log_prob,
         "oldLogProb": inputs.get("old_per_token_logps"),
@@ -66,34 +67,74 @@ def _take(steps: Steps, trainer: Any, inputs: Any, seen: list[Any], loss: Any) -
         "entropy": entropy,
     }
     scaler = getattr(trainer.accelerator, "scaler", None)
-    window = trainer.current_gradient_accumulation_steps
-    is_whole = trainer.loss_type in _PER_MICRO_BATCH
     facts = {
-        "gradientScale": (1 / window if is_whole else 1) * (scaler.get_scale() if scaler is not None else 1),
-        "reportedDenominator": None if is_whole else _normalizer(trainer, inputs),
+        "pass": (int(trainer._step) // trainer.args.steps_per_generation) % trainer.num_iterations,
+        "lossScale": scaler.get_scale() if scaler is not None else None,
+        "reportedDenominator": None if trainer.loss_type in _PER_MICRO_BATCH else _normalizer(trainer, inputs),
         "reportedLoss": None if trainer._entropy_bonus_enabled or trainer.aux_loss_enabled else loss.detach(),
     }
-    needed = ("referenceLogProb", "rolloutWeight")
+    # A weight is verified from the log-probs that it is made of.
+    weighed = ("rolloutWeight", "rolloutLogProb") if "importance_sampling_ratio" in inputs else ()
     number = int(trainer.state.global_step) + 1
-    steps.take(number, columns, advantage=inputs["advantages"], facts=facts, needed=needed)
+    steps.take(
+        number, columns, advantage=inputs["advantages"], facts=facts, needed=("referenceLogProb", *weighed),
+        rows=_rows(rollout, inputs, has_version=not trainer.use_vllm),
+    )  # fmt: skip
+
+
+def _rows(rollout: Rollout | None, inputs: Any, has_version: bool) -> Any:
+    """What is known of the rows of a micro-batch, for the thread that writes. `has_version`: the weights that generated them are those
+    of the trainer; vLLM's are those that it loaded last."""
+    places = inputs.get(ROW)
+    if rollout is None or places is None:
+        return None
+    ids, old = inputs["completion_ids"].detach(), inputs.get("old_per_token_logps")
+
+    def known(_columns: Any) -> dict[str, Any]:
+        own = places.cpu().numpy()
+        trained = ids.cpu().numpy()
+        rows = {"trajectory": rollout.names(own)}
+        if has_version:
+            rows["policyVersionStart"] = [rollout.number] * len(own)
+        return {
+            "rows": rows,
+            "tokens": {"sampled": rollout.sampled(own, trained.shape[1])},
+            "digests": rollout.trained(own, trained, None if old is None else old.detach().float().cpu().numpy()),
+            "sources": rollout.generated(),
+        }
+
+    return known
 
 
 def _normalizer(trainer: Any, inputs: Any) -> Any:
-    """The denominator of the losses that divide by the tokens of the generation, as TRL computes it."""
-    count = inputs["num_items_in_batch"].clamp(min=1.0) / trainer.accelerator.num_processes
-    return count * trainer.current_gradient_accumulation_steps / trainer.args.steps_per_generation
+    """The denominator of the losses that divide by the tokens of the generation, as TRL has it for all processes. It is read where
+    it does not wait for the device."""
+    count, window, steps = inputs["num_items_in_batch"], trainer.current_gradient_accumulation_steps, trainer.args.steps_per_generation
+    return lambda: max(1.0, float(count)) * window / steps
 
 
-def settings_of(trainer: Any, normalizers: set[float]) -> dict[str, Any]:
-    """What the trainer's settings say of a step. `normalizers`: the denominators that its micro-batches had. ValueError for a
-    setting that cannot be verified."""
+def _window(trainer: Any) -> dict[str, Any]:
+    """The rollout batch of which the step trains a part, counted from its masks, not taken from the trainer's count."""
+    if trainer.loss_type in _PER_MICRO_BATCH:
+        return {}
+    masks = [trained_mask(inputs) for inputs in trainer._buffered_inputs]
+    return {"window": lambda: {"microBatches": len(masks), "tokens": sum(int(mask.sum()) for mask in masks)}}
+
+
+def trained_mask(inputs: Any) -> Any:
+    """The tokens that contribute to the loss."""
+    mask, tools = inputs["completion_mask"], inputs.get("tool_mask")
+    return mask if tools is None else mask * tools
+
+
+def settings_of(trainer: Any, micro_batches: int) -> dict[str, Any]:
+    """What the trainer's settings say of a step of so many micro-batches. ValueError for a setting that cannot be verified."""
     policy = {"dapo": "grpo", "bnpo": "grpo", "dr_grpo": "grpo", "luspo": "grpo"}.get(trainer.loss_type, trainer.loss_type)
     return {
         "trainer": "trl",
         "trainerVersion": version_of("trl"),
-        "dataParallelSize": trainer.accelerator.num_processes,
         "policyLoss": _policy_loss(trainer, policy),
-        "aggregation": _aggregation(trainer, normalizers),
+        "aggregation": _aggregation(trainer, micro_batches),
         **_kl(trainer),
         **_correction(trainer),
     }
@@ -122,17 +163,14 @@ def _policy_loss(trainer: Any, policy: str) -> dict[str, Any]:
     raise ValueError(f"not verifiable: loss_type={trainer.loss_type!r} with {trainer.importance_sampling_level} ratios")
 
 
-def _aggregation(trainer: Any, normalizers: set[float]) -> dict[str, Any]:
+def _aggregation(trainer: Any, micro_batches: int) -> dict[str, Any]:
     if trainer.loss_type in _PER_MICRO_BATCH:
         mode = _PER_MICRO_BATCH[trainer.loss_type]
         norm = {"scaleFactor": trainer.max_completion_length} if trainer.loss_type == "dr_grpo" else {}
         return {"mode": mode, "scope": "micro-batch", **norm}
-    is_one = trainer.accelerator.num_processes == 1
-    if is_one and trainer.current_gradient_accumulation_steps == trainer.args.steps_per_generation:
-        return {"mode": "token-mean", "scope": "global"}
-    # The tokens of the generation batch are not those of the step.
-    (denominator,) = normalizers
-    return {"mode": "constant", "denominator": denominator}
+    # Otherwise the tokens of the generation batch are not those of the step.
+    is_whole = micro_batches == trainer.args.steps_per_generation
+    return {"mode": "token-mean", "scope": "global" if is_whole else "window"}
 
 
 def _kl(trainer: Any) -> dict[str, Any]:

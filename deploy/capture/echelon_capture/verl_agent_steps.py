@@ -12,6 +12,7 @@ import functools
 import importlib
 from typing import Any
 
+from .ranks import Rank
 from .steps import Steps
 from .verl_steps import kl_estimator
 
@@ -73,16 +74,19 @@ class _Window:
     def take(self, name: str, call: dict[str, Any]) -> None:
         """A micro-batch, before its loss is computed: the arguments of the policy loss."""
         with self.steps.guarded():
+            rank = rank_of(self.actor)
+            if rank is None:
+                return
+            self.steps.rank = rank
             config, mask = self.actor.config, call["response_mask"]
             rows = len(self.micro_batch)
             is_share = config.use_dynamic_bsz
             facts = {
-                "gradientScale": rows / config.ppo_mini_batch_size if is_share else 1 / self.actor.gradient_accumulation,
+                "gradientScale": rows / config.ppo_mini_batch_size if is_share else None,
                 "width": mask.shape[1],
             }
             columns = {
                 "mask": mask,
-                "sampled": mask,
                 "id": self.micro_batch["responses"],
                 "logProb": call["log_prob"],
                 "oldLogProb": call["old_log_prob"],
@@ -94,6 +98,18 @@ class _Window:
         """The weights are updated."""
         self.steps.end(self._number, self._settings)
         self._number += 1
+
+
+def rank_of(actor: Any) -> Rank | None:
+    """None for a process that shares the rows of another one."""
+    import torch.distributed as dist
+
+    if not dist.is_initialized():
+        return Rank()
+    shared = int(getattr(actor, "ulysses_sequence_parallel_size", 1))
+    if dist.get_rank() % shared != 0:
+        return None
+    return Rank(dist.get_rank() // shared, dist.get_world_size() // shared)
 
 
 def _settings(name: str, call: dict[str, Any], config: Any) -> dict[str, Any]:

@@ -10,13 +10,19 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import Any
+from typing import Any, Mapping
 
+from .ranks import Rank
 from .steps import Steps, version_of
 
 LOSSES_MODULE = "verl.workers.utils.losses"
 WORKERS_MODULE = "verl.workers.engine_workers"
 _MARK = "_echelon_steps"
+# What the trainer divides by, of the whole step, by the mode.
+_COUNTS = {
+    "token-mean": "batch_num_tokens",
+    **dict.fromkeys(("seq-mean-token-mean", "seq-mean-token-sum", "seq-mean-token-sum-norm"), "global_batch_size"),
+}
 _CLAMP = {"logRatioClamp": 20}
 _KLS = {"kl": "k1", "k1": "k1", "abs": "abs", "mse": "k2", "k2": "k2", "low_var_kl": "k3", "k3": "k3"}
 
@@ -49,7 +55,12 @@ def follow_steps(every: int = 10, profile: str = "minimal") -> None:
 
     @functools.wraps(set_loss)
     def set_loss_fn(self: Any, loss_fn: Any) -> Any:
-        return set_loss(self, _followed(loss_fn, self.engine, call, Steps(every, profile)))
+        engine = self.engine
+        if not engine.is_mp_src_rank_with_outputs():
+            # Another rank has the same rows.
+            return set_loss(self, loss_fn)
+        rank = Rank(engine.get_data_parallel_rank(), engine.get_data_parallel_size())
+        return set_loss(self, _followed(loss_fn, engine, call, Steps(every, profile, rank)))
 
     losses.get_policy_loss_fn, losses.kl_penalty = get_policy_loss_fn, kl_penalty
     workers.TrainingWorker.set_loss_fn = set_loss_fn
@@ -68,7 +79,8 @@ def _followed(loss_fn: Any, engine: Any, call: dict[str, Any], steps: Steps) -> 
         if call and result[0].requires_grad:
             with steps.guarded():
                 settings.update(settings_of(call))
-                _take(steps, number, call, result[0], engine)
+                # The engine gives them by name; `data` is the whole micro-batch.
+                _take(steps, number, call, result, engine, keywords.get("data"))
         return result
 
     @functools.wraps(update)
@@ -83,42 +95,77 @@ def _followed(loss_fn: Any, engine: Any, call: dict[str, Any], steps: Steps) -> 
     return followed
 
 
-def _take(steps: Steps, number: int, call: dict[str, Any], loss: Any, engine: Any) -> None:
-    mask = call["response_mask"]
+def _take(steps: Steps, number: int, call: dict[str, Any], result: Any, engine: Any, data: Any) -> None:
+    (loss, metrics), mask = result, call["response_mask"]
     columns = {
         "mask": mask,
-        "sampled": mask,
+        "id": _of_response(data, "responses", mask),
+        "rolloutLogProb": _of_response(data, "rollout_log_probs", mask),
         "logProb": call["log_prob"],
         "oldLogProb": call["old_log_prob"],
         "referenceLogProb": call.get("ref_logprob"),
         "rolloutWeight": call.get("rollout_is_weights"),
     }
     info, scaler = call["config"].global_batch_info, getattr(engine, "scaler", None)
-    is_tokens = call["loss_agg_mode"] == "token-mean" and info["batch_num_tokens"] is not None
     facts = {
-        "gradientScale": float(info["dp_size"]) * (scaler.get_scale() if scaler is not None else 1),
-        "reportedDenominator": info["batch_num_tokens"] if is_tokens else None,
+        "lossScale": scaler.get_scale() if scaler is not None else None,
+        "reportedDenominator": info[_COUNTS[call["loss_agg_mode"]]] if call["loss_agg_mode"] in _COUNTS else None,
+        "reported": _reported(call["name"], metrics) or None,
         "reportedLoss": loss.detach() if not call["config"].entropy_coeff else None,
         "width": mask.shape[1],
     }
-    steps.take(number, columns, advantage=call["advantages"], facts=facts, needed=("referenceLogProb", "rolloutWeight"))
+    # A weight is made of the log-probs of both engines.
+    weighed = ("rolloutWeight", "rolloutLogProb") if call.get("rollout_is_weights") is not None else ()
+    steps.take(number, columns, advantage=call["advantages"], facts=facts, needed=("referenceLogProb", *weighed))
+
+
+def _of_response(data: Any, key: str, mask: Any) -> Any:
+    """A tensor of the micro-batch over the tokens of the mask; None if it is not there, or is of other tokens."""
+    import torch
+
+    column = data.get(key) if data is not None and key in data.keys() else None
+    if column is None:
+        return None
+    if column.is_nested:
+        column = torch.nested.to_padded_tensor(column.detach(), 0)
+    rows, width = mask.shape
+    if column.dim() != 2 or column.shape[0] != rows:
+        return None
+    missing = width - column.shape[1]
+    return torch.nn.functional.pad(column, (0, missing)) if missing > 0 else column[:, :width]
+
+
+# verl's metrics of a micro-batch by the keys of the format, with the losses that compute them as the format says.
+_WITH_KL = ("vanilla", "gspo", "cispo", "sapo", "dppo_tv")
+_METRICS = {
+    "actor/pg_loss": ("policyLoss", None), "kl_loss": ("klLoss", None),
+    "actor/ppo_kl": ("approxKl", _WITH_KL), "actor/pg_clipfrac": ("clipFraction", ("vanilla",)),
+    "actor/pg_clipfrac_lower": ("clipFractionLower", ("vanilla",)),
+}  # fmt: skip
+
+
+def _reported(loss: str, metrics: Mapping[str, Any]) -> dict[str, float]:
+    found = {}
+    for name, (key, losses) in _METRICS.items():
+        values = getattr(metrics.get(name), "values", None)
+        if values and (losses is None or loss in losses):
+            found[key] = float(values[-1])
+    return found
 
 
 def settings_of(call: dict[str, Any]) -> dict[str, Any]:
     """What the actor's configuration says of a step. ValueError for a loss that cannot be verified."""
     config = call["config"]
-    info = config.global_batch_info
     settings = {
         "trainer": "verl",
         "trainerVersion": version_of("verl"),
         "backend": str(config.strategy),
-        "dataParallelSize": int(info["dp_size"]),
         "policyLoss": _policy_loss(call["name"], config),
-        "aggregation": _aggregation(call["loss_agg_mode"], info),
+        "aggregation": _aggregation(call["loss_agg_mode"], config),
     }
     if call.get("rollout_is_weights") is not None:
         # The limits are settings of the driver; the weights are captured.
-        settings["rolloutCorrection"] = {"level": "token", "action": "truncate"}
+        settings["rolloutCorrection"] = {"level": "token", "action": "unknown"}
     if config.use_kl_loss:
         settings["kl"] = {"coefficient": config.kl_loss_coef, **kl_estimator(config.kl_loss_type)}
     return settings
@@ -136,20 +183,17 @@ def _policy_loss(name: str, config: Any) -> dict[str, Any]:
         return {"name": "gspo", **clip}
     if name == "dppo_tv":
         return {"name": "dppo-tv", **clip, "cap": config.clip_ratio_c, **_CLAMP}
+    if name == "sapo":
+        return {"name": "sapo", "tauPositive": config.tau_pos, "tauNegative": config.tau_neg, **_CLAMP}
     if name == "gpg":
         return {"name": "reinforce"}
     raise ValueError(f"not verifiable: loss_mode={name!r}")
 
 
-def _aggregation(mode: str, info: dict[str, Any]) -> dict[str, Any]:
-    tokens, rows, scale = info["batch_num_tokens"], info["global_batch_size"], info.get("loss_scale_factor")
-    if mode == "token-mean" and tokens is not None and info["dp_size"] > 1:
-        # The tokens of the other ranks are not in this process.
-        return {"mode": "constant", "denominator": float(tokens)}
-    if mode in ("token-mean", "token-sum"):
-        return {"mode": mode, "scope": "global" if tokens is not None else "micro-batch"}
-    counted = {"scope": "micro-batch", "rowCount": "trained"} if rows is None else {"scope": "global", "rowCount": int(rows)}
-    return {"mode": mode, **counted, **({"scaleFactor": scale} if scale and mode.endswith("norm") else {})}
+def _aggregation(mode: str, config: Any) -> dict[str, Any]:
+    """Over all micro-batches and ranks, whatever counts the trainer has: they are checked."""
+    scale = config.loss_scale_factor
+    return {"mode": mode, "scope": "global", **({"scaleFactor": scale} if scale and mode.endswith("norm") else {})}
 
 
 def kl_estimator(kind: str) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 
 
-def verified(*paths):
-    """Exit status and reports of `echelon verify` of steps."""
+def verified(*paths, require="gradient"):
+    """Exit status and reports of `echelon verify` of steps. `require`: stages that the status needs."""
     done = subprocess.run(
-        [str(ROOT / "bin" / "echelon"), "verify", "--json", *map(str, paths)], capture_output=True, text=True, timeout=120,
+        [str(ROOT / "bin" / "echelon"), "verify", "--json", "--require", require, *map(str, paths)],
+        capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     return done.returncode, json.loads(done.stdout)["steps"]
 

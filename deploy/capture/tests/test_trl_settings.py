@@ -11,6 +11,14 @@ import pytest
 from echelon_capture import trl as hook
 
 
+class GRPOTrainer(SimpleNamespace):
+    """Settings of a trainer of this name."""
+
+
+class RLOOTrainer(SimpleNamespace):
+    """The same."""
+
+
 @pytest.mark.parametrize(
     ("scale", "changes"),
     [
@@ -19,18 +27,18 @@ from echelon_capture import trl as hook
     ],
 )  # fmt: skip
 def test_the_estimator_follows_the_settings(scale, changes):
-    stated = hook.estimator_of(SimpleNamespace(scale_rewards=scale))
+    stated = hook.estimator_of(GRPOTrainer(scale_rewards=scale))
     assert stated == {"name": "grpo", "singleton": "zero", "missing": "exclude", **changes}
 
 
 def test_several_rewards_are_the_estimator_gdpo():
-    stated = hook.estimator_of(SimpleNamespace(multi_objective_aggregation="normalize_then_sum"))
+    stated = hook.estimator_of(GRPOTrainer(multi_objective_aggregation="normalize_then_sum"))
     assert stated == {"name": "gdpo", "missing": "exclude"}
 
 
 def test_an_unknown_aggregation_is_refused():
     with pytest.raises(ValueError, match="multi_objective_aggregation='other'"):
-        hook.estimator_of(SimpleNamespace(multi_objective_aggregation="other"))
+        hook.estimator_of(GRPOTrainer(multi_objective_aggregation="other"))
 
 
 def test_functions_of_one_name_keep_their_columns_apart():
@@ -39,3 +47,12 @@ def test_functions_of_one_name_keep_their_columns_apart():
     columns = hook._reward_functions(trainer, scored)
     assert [list(values) for values in columns["rewards"].values()] == [[1.0, 3.0], pytest.approx([2.0, math.nan], nan_ok=True)]
     assert columns["reward_weights"] == {"judge#0": 1.0, "judge#1": 0.5}
+
+
+def test_a_trainer_is_known_by_its_class_and_not_by_its_methods():
+    assert hook.estimator_of(RLOOTrainer(beta=0.0, normalize_advantages=False))["name"] == "rloo"
+    assert hook.estimator_of(type("Mine", (GRPOTrainer,), {})(scale_rewards="group"))["name"] == "grpo"
+    with pytest.raises(ValueError, match="normalize_advantages=True"):
+        hook.estimator_of(RLOOTrainer(beta=0.0, normalize_advantages=True))
+    with pytest.raises(ValueError, match="what Other computes is not known; state its `estimator`"):
+        hook.estimator_of(type("Other", (SimpleNamespace,), {})(scale_rewards="group"))

@@ -11,6 +11,7 @@ import pytest
 import echelon_capture
 from echelon_capture import verl_steps
 from steps_support import identified, verified
+from verl_support import batch_of, config_of, engine_of, model_of
 
 RUNS = {
     "token mean": {},
@@ -36,30 +37,10 @@ def workers():
     torch.distributed.destroy_process_group()
 
 
-def engine_of(model):
-    import torch
-    from types import SimpleNamespace
-    from verl.utils import torch_functional
-    from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead
-
-    engine = object.__new__(FSDPEngineWithLMHead)
-    engine.module, engine.optimizer = model, torch.optim.AdamW(model.parameters(), lr=1e-2)
-    engine.engine_config = SimpleNamespace(entropy_checkpointing=False)
-    engine.optimizer_config = SimpleNamespace(clip_grad=1.0)
-    engine.ulysses_sequence_parallel_size, engine.use_ulysses_sp, engine._qat_enabled = 1, False, False
-    engine.ulysses_device_mesh, engine.pad_to_length, engine._autocast_dtype, engine.scaler = None, False, torch.float32, None
-    engine.compute_entropy_from_logits = torch_functional.entropy_from_logits
-    engine.get_data_parallel_group, engine.get_data_parallel_size = lambda: None, lambda: 1
-    return engine
-
-
 @pytest.fixture
 def train(workers, monkeypatch):
     """Six updates of three passes over two batches; returns the weights. `follow`: with the hook."""
     import torch
-    from transformers import Qwen2Config, Qwen2ForCausalLM
-    from verl.workers.config import ActorConfig
-    from verl.workers.config.actor import PolicyLossConfig
     from verl.workers.utils import losses
 
     for owner, name in ((losses, "get_policy_loss_fn"), (losses, "kl_penalty"), (workers.TrainingWorker, "set_loss_fn")):
@@ -72,15 +53,10 @@ def train(workers, monkeypatch):
         if follow:
             verl_steps.follow_steps(every=1, profile="full")
         torch.manual_seed(7)
-        size = dict(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2)
-        model = Qwen2ForCausalLM(Qwen2Config(vocab_size=32, max_position_embeddings=64, **size))
+        model = model_of()
         worker = object.__new__(workers.TrainingWorker)
         worker.engine = engine_of(model)
-        config = ActorConfig(
-            strategy="fsdp", rollout_n=2, ppo_micro_batch_size_per_gpu=2, clip_ratio_low=0.2, clip_ratio_high=0.28,
-            policy_loss=PolicyLossConfig(loss_mode=mode), **own,
-        )  # fmt: skip
-        worker.set_loss_fn(functools.partial(losses.ppo_loss, config=config))
+        worker.set_loss_fn(functools.partial(losses.ppo_loss, config=config_of(mode, **own)))
         for _ in range(2):
             data = batch_of(model, weighted)
             for _ in range(3):
@@ -89,32 +65,6 @@ def train(workers, monkeypatch):
         return [value.clone() for value in model.state_dict().values()]
 
     return run
-
-
-def batch_of(model, weighted):
-    """Rows of 4 prompt tokens and 2 to 6 of a response, with the model's own old log-probs."""
-    import torch
-    from tensordict import TensorDict
-    from verl.utils import tensordict_utils as tu
-    from verl.workers.utils.padding import left_right_2_no_padding
-
-    lengths = torch.randint(2, 7, (8,))
-    mask = (torch.arange(10)[None, :] < 4 + lengths[:, None]).long()
-    ids = torch.randint(3, 32, (8, 10)) * mask
-    with torch.no_grad():
-        scores = model(input_ids=ids, attention_mask=mask).logits[:, 3:-1].log_softmax(-1)
-    old = scores.gather(-1, ids[:, 4:, None])[..., 0]
-    tensors = dict(
-        input_ids=ids, attention_mask=mask, position_ids=(mask.cumsum(1) - 1).clamp(min=0), prompts=ids[:, :4],
-        responses=ids[:, 4:], response_mask=mask[:, 4:], old_log_probs=old, advantages=torch.randn(8, 1) * mask[:, 4:],
-        ref_log_prob=old + 0.1 * torch.randn(8, 6),
-    )  # fmt: skip
-    if weighted:
-        tensors["rollout_is_weights"] = torch.rand(8, 6) + 0.5
-    data = left_right_2_no_padding(TensorDict(tensors, batch_size=8))
-    facts = dict(use_remove_padding=False, use_dynamic_bsz=False, micro_batch_size_per_gpu=2, temperature=1.0, calculate_entropy=True)
-    tu.assign_non_tensor(data, global_batch_size=8, **facts)
-    return data
 
 
 @pytest.mark.parametrize("name", RUNS)

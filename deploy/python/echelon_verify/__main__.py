@@ -9,10 +9,14 @@ from typing import NoReturn
 
 from .errors import VerifierError
 from .node import CLI, find_node
+from .version import __version__
 
 
 def main() -> NoReturn:
     """Becomes the command, or runs `export`. Exit status: that of `echelon-verify --help`'s commands; 2 if Node is missing."""
+    if sys.argv[1:] == ["--version"]:
+        print(f"echelon-verify {__version__}")
+        sys.exit(0)
     if sys.argv[1:2] == ["export"]:
         from .export import main as export
 

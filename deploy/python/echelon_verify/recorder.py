@@ -31,10 +31,14 @@ class Recorder:
     It never raises, so that it changes no training. A batch that cannot be verified is a gap. Its memory is bounded.
     """
 
-    def __init__(self, on_report: Callable[[ArrayReport], None] | None = None) -> None:
-        """`on_report` is called with each report, in the thread of the trainer."""
+    def __init__(
+        self, on_report: Callable[[ArrayReport], None] | None = None, on_first_gap: Callable[[int, str], None] | None = None
+    ) -> None:
+        """`on_report` is called with each report, and `on_first_gap` with the step and the reason of the first gap, in the thread of
+        the trainer."""
         self._lock = threading.Lock()
         self._on_report = on_report
+        self._on_first_gap = on_first_gap
         self.batches = 0
         """Batches that were verified."""
         self.rows = 0
@@ -72,6 +76,9 @@ class Recorder:
         """Says that a batch is not verified, and why."""
         with self._lock:
             self.gaps.append(Gap(int(training_step), int(rows), reason))
+            is_first = len(self.gaps) == 1
+        if is_first and self._on_first_gap is not None:
+            self._on_first_gap(int(training_step), reason)
 
 
 def _rows_of(columns: Mapping[str, Any]) -> int:

@@ -36,6 +36,11 @@ def test_a_path_alone_is_verified():
     assert "45 of 45 batches ok" in done.stdout
 
 
+def test_the_command_says_its_version():
+    done = call("--version")
+    assert (done.returncode, done.stdout) == (0, f"echelon-verify {echelon_verify.__version__}\n")
+
+
 def test_the_commands_have_their_own_exit_statuses(tmp_path):
     stated = ["--map", "group=group,reward=reward,advantage=advantage", "--estimator", "grpo", "--param", "normalizeByStd=false"]
     path = table(tmp_path, RIGHT)

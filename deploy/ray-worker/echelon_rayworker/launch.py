@@ -9,7 +9,7 @@ import sysconfig
 from dataclasses import dataclass
 from typing import Mapping
 
-from echelon_rayworker import __version__, allocation
+from echelon_rayworker import __version__, allocation, programvariables
 from echelon_rayworker.engines.registry import engine_names
 from echelon_rayworker.files import read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
@@ -39,7 +39,8 @@ _OWN_FILE = re.compile(r"(launch|supervisor|stop|events|spool|hidden)\b.*")
 # Names of the plan's variables, for an engine that hands them to processes on other nodes.
 VARIABLES_VARIABLE = "ECHELON_VARIABLES"
 _OWN_VARIABLES = (
-    "ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", NAMES_VARIABLE, VARIABLES_VARIABLE, allocation.VARIABLE
+    "ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", NAMES_VARIABLE, VARIABLES_VARIABLE, allocation.VARIABLE,
+    programvariables.VARIABLE,
 )  # fmt: skip
 _PLACEHOLDER = re.compile(r"\{(attemptDir|experimentDir|sharedRoot)\}")
 # A secret must not change what is run, nor be taken for a variable of ours.
@@ -145,6 +146,8 @@ def base_environment(
         if not (name.startswith("RAY_") and name not in _RAY_VARIABLES_KEPT)
         and not name.startswith("ECHELON_")
         and not (inside_ray and name in _SET_BY_RAY)
+        # Ray's own debugger would wait for a person at a program's breakpoint().
+        and not (name == "PYTHONBREAKPOINT" and value.startswith("ray."))
     }
     if ray_address:
         base["RAY_ADDRESS"] = ray_address
@@ -188,12 +191,12 @@ def driver_environment(
 
 
 def plan_environment(base: Mapping[str, str], plan: pb.LaunchPlan, directories: Directories) -> dict[str, str]:
-    """The base with the plan's variables over it (its PYTHONPATH before ours), and their names."""
+    """The base with the plan's variables over it (its PYTHONPATH before ours), and their names. Variables of Python are for the
+    user's program alone: see ``programvariables``."""
     environment = dict(base)
     if plan.environment:
         environment[VARIABLES_VARIABLE] = ",".join(sorted(plan.environment))
-    for name, value in plan.environment.items():
-        environment[name] = fill(value, directories)
+    environment.update(programvariables.withheld({name: fill(value, directories) for name, value in plan.environment.items()}))
     environment["PYTHONPATH"] = _join_paths(environment.get("PYTHONPATH", ""), base.get("PYTHONPATH", ""))
     return environment
 

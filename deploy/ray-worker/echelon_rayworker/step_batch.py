@@ -11,6 +11,7 @@ library and batch.py only, so that it works in any trainer's process; reading ne
 from __future__ import annotations
 
 import json
+import math
 import sys
 from array import array
 from typing import Any, Iterable, Mapping, Sequence
@@ -45,7 +46,7 @@ def build_step_batch(batch: Mapping[str, Any]) -> bytes:
     fields: dict[str, Any] = {
         "format": FORMAT,
         "name": batch.get("name", ""),
-        "step": json.dumps(batch.get("step", {}), separators=(",", ":")),
+        "step": json.dumps(_finite(batch.get("step", {})), separators=(",", ":"), allow_nan=False),
         "rows": len(offset) - 1,
         "token_offset": _integers(offset),
     }
@@ -127,6 +128,15 @@ def _column(message: Any, key: str, count: int) -> array | None:
     if key in _FLAGS:
         return array("B", ((data[at >> 3] >> (at & 7)) & 1 for at in range(count)))
     return _from("f" if key in _FLOATS else "i", data)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no NaN and no infinities: they are texts."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _packed(flags: Sequence[Any]) -> bytes:

@@ -30,10 +30,10 @@ const ls = row({
   examples: ['echelon clusters', 'echelon clusters ls -o wide'],
   verb: 'get',
   path: '/v1/clusters',
-  print: ({ items }, { width }) =>
+  print: ({ items }, { width, now }) =>
     items.length === 0
       ? 'No clusters. Add one with `echelon clusters add NAME ray://HOST:10001`.'
-      : clusterTable(items, Date.now(), width),
+      : clusterTable(items, now, width),
 });
 
 /** One line per cluster. GPUs and CPUs are `free/total`; ALLOCATED counts the GPUs of Echelon's attempts. */

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useGet, usePolling } from '../app/resource.ts';
+import { now } from '../app/server-clock.ts';
 import { command } from '../models/commands.ts';
 import { ACTIVE, attention, newestOf } from '../models/experiments.ts';
 import { sinceInWords } from '../models/now.ts';
@@ -77,7 +78,7 @@ const LAST_LOOK = 'echelon.last-look';
 /** What ended since this browser last showed the screen. */
 function SinceLast({ experiments }: { experiments: Parameters<typeof sinceInWords>[0] }) {
   const [last] = useState(() => Number(localStorage.getItem(LAST_LOOK)) || undefined);
-  useEffect(() => localStorage.setItem(LAST_LOOK, String(Date.now())));
+  useEffect(() => localStorage.setItem(LAST_LOOK, String(now())));
   const words = last && sinceInWords(experiments, last);
   if (!words) return null;
   return (

@@ -1,18 +1,13 @@
-import { open, stat } from 'node:fs/promises';
 import type { Batch } from '../format/batch.ts';
 import { type BundleHead, type BundleOf, readBundleHead } from '../format/bundle.ts';
 import { BatchFormatError } from '../format/format-error.ts';
-import { inflateStart, isGzip } from '../format/inflate.ts';
 import { readRecorded } from '../format/read.ts';
 import { lastRead } from '../format/reading.ts';
 import type { BatchReport } from '../report.ts';
-import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
-import { STEP_FORMAT } from '../step/format/read-step.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
 import { inert } from '../text/inert.ts';
 import { nearestName } from '../text/nearest.ts';
 import type { DumpReport } from '../verify-dump.ts';
-import { sourcesOf } from './dump-files.ts';
 import { EXIT } from './exit.ts';
 import { readBounded } from './read-bounded.ts';
 
@@ -70,45 +65,6 @@ export async function readBundleOf(
   }
 }
 
-/** The optimizer steps of a file or a dump, read `from` a format; undefined if the path holds anything else. */
-export async function stepsOf(path: string, from?: string): Promise<StepBatch[] | undefined> {
-  const start = await startOf(path);
-  if (start === undefined || !start.includes(STEP_FORMAT)) return stepsOfDump(path, from);
-  const { steps } = await readBundleOf(path);
-  return steps.length === 0 ? undefined : steps;
-}
-
-async function stepsOfDump(path: string, from?: string): Promise<StepBatch[] | undefined> {
-  const { sources } = await sourcesOf(
-    [path],
-    STEP_ADAPTERS.find(({ name }) => name === from),
-  );
-  const steps: StepBatch[] = [];
-  for (const source of sources)
-    if ('steps' in source) for await (const { step } of source.steps.steps(source.files)) steps.push(step);
-  return steps.length === 0 ? undefined : steps;
-}
-
-/** Bytes in which a file names its format. */
-const START_BYTES = 4096;
-
-/** The start of a file, unfolded; undefined for a folder, a pipe, or what cannot be opened. */
-async function startOf(path: string): Promise<string | undefined> {
-  try {
-    if (!(await stat(path)).isFile()) return undefined;
-    const file = await open(path);
-    try {
-      const { buffer, bytesRead } = await file.read(new Uint8Array(START_BYTES), 0, START_BYTES, 0);
-      const bytes = buffer.subarray(0, bytesRead);
-      return new TextDecoder('latin1').decode(isGzip(bytes) ? inflateStart(bytes) : bytes);
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return undefined;
-  }
-}
-
 /** Says that no batch has the name, or that one of several must be chosen. */
 export function notChosen(path: string, name: string | undefined, names: readonly string[]): BatchFileError {
   if (names.length === 0) return new BatchFileError(`${path} holds no batch. Give a batch file or a dump.`);
@@ -137,6 +93,11 @@ export async function orUnreadable(io: TextStreams, command: () => Promise<numbe
 /** The message for a file that needs more memory than the process of a command gets. */
 export function outOfMemory(path = 'the input'): string {
   return `Cannot read ${path}: it takes more memory than a command may use, which is a quarter of the machine's and at least 1 GiB. No file of this call is reported. Run the command again without this file, or with parts of it.`;
+}
+
+/** The message for a file that holds the process of a command up. */
+export function outOfTime(path = 'the input'): string {
+  return `Cannot read ${path}: it held the command up for ten minutes of processor time. It may be damaged. No file of this call is reported. Run the command again without this file.`;
 }
 
 function listed(names: readonly string[]): string {

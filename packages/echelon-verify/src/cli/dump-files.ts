@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { DumpAdapter, Mapping } from '../format/dumps/adapter.ts';
 import { fileStart } from '../format/dumps/registry.ts';
 import { unknownTable } from '../format/dumps/unknown-table.ts';
@@ -94,11 +94,16 @@ async function isOfKind(path: string, kind: 'isFile' | 'isDirectory'): Promise<b
   }
 }
 
+/** A folder of weights and optimizer states of transformers, whose files are no dumps. */
+const CHECKPOINT = /^checkpoint-\d+$/;
+
 /** The files below a folder in which dumps can be, in natural order: 2 before 10. */
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile() && DUMP.test(entry.name))
+    .filter(
+      (entry) => entry.isFile() && DUMP.test(entry.name) && !CHECKPOINT.test(basename(entry.parentPath)),
+    )
     .map((entry) => join(entry.parentPath, entry.name))
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }

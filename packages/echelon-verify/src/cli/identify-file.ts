@@ -26,9 +26,10 @@ import type { StepBatch } from '../step/format/step-batch.ts';
 import { identifyStep } from '../step/identify/identify-step.ts';
 import { inert } from '../text/inert.ts';
 import { nearestName } from '../text/nearest.ts';
-import { BatchFileError, orUnreadable, readBatchesOf, stepsOf, type TextStreams } from './batch-files.ts';
+import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';
+import { stepsOf } from './steps-of.ts';
 import { table } from './table.ts';
 
 /** How a run of `echelon identify` is steered. */

@@ -1,27 +1,32 @@
 /** Reports of optimizer steps as text. */
 
 import { styleText } from 'node:util';
-import type { StepFileReport, StepReport, ValueReport } from '../step/step-report.ts';
+import { groupedBy } from '../grouped-by.ts';
+import { commonCoverage } from '../step/coverage.ts';
+import type { PooledSteps } from '../step/engines/pool.ts';
+import type { Coverage, StageName, StepFileReport, StepReport, ValueReport } from '../step/step-report.ts';
 import { STAGES } from '../step/step-report.ts';
 import { inert } from '../text/inert.ts';
 import { significant } from '../text/number.ts';
-import { plural } from '../text/plural.ts';
+import { nounOf, plural } from '../text/plural.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
 import { table } from './table.ts';
 
-/** The exit status for steps alone. */
-export function stepsExit(steps: readonly StepReport[]): number {
+/** The exit status for steps alone: 0 needs every stage that the loss has, or those that are required. */
+export function stepsExit(steps: readonly StepReport[], required?: readonly StageName[]): number {
   if (steps.some(({ consistent }) => !consistent)) return EXIT.notOk;
-  return steps.every(({ ok }) => ok) ? EXIT.ok : EXIT.unproven;
+  const isCovered = ({ coverage }: StepReport): boolean =>
+    coverage.missing.every(({ stage }) => required !== undefined && !required.includes(stage));
+  return steps.every(isCovered) ? EXIT.ok : EXIT.unproven;
 }
 
 /** All steps as text, ending in a newline. */
 export function describeSteps(
   steps: readonly StepFileReport[],
   program: string,
-  width?: number | undefined,
+  { width, required }: { width?: number | undefined; required?: readonly StageName[] | undefined } = {},
 ): string {
   const wrong = steps.find(({ wrongTokens }) => wrongTokens.length > 0);
   const first = wrong?.wrongTokens[0];
@@ -35,7 +40,13 @@ export function describeSteps(
           '',
         ]
       : [];
-  return `${[...steps.flatMap((step) => stepLines(step, width)), ...explain, summary(steps)].join('\n')}\n`;
+  const lines = [
+    ...steps.flatMap((step) => stepLines(step, width)),
+    ...explain,
+    inert(coverageText(commonCoverage(steps.map(({ coverage }) => coverage)), required)),
+    summary(steps, required),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 /** The steps in dumps that are read for their advantages. */
@@ -61,20 +72,26 @@ export function describeBesides({ reports, unread }: StepsBesides, program: stri
     ...(reports.length === 0 ? [] : [coverage.join('; ')]),
     ...unread.map((file) => `not read as optimizer steps as well, since it is large: ${file}`),
   ];
-  const details = found.length === 0 ? '' : describeSteps(found, program, width);
+  const details = found.length === 0 ? '' : describeSteps(found, program, { width });
   return details + lines.map((line) => `${inert(line)}\n`).join('');
 }
 
 /** One step: a head, a table of its stages, and what is wrong. */
-export function stepLines(step: StepReport, width?: number | undefined): string[] {
+export function stepLines(
+  step: StepReport & Pick<StepFileReport, 'causes'>,
+  width?: number | undefined,
+): string[] {
   const { name, trained, rows, arithmetic, precision, precisionInferred, stages, findings } = step;
+  const { causes = [] } = step;
   const rowsOfTable = stages.map((stage) => [
     stage.stage,
     stage.exact,
     stage.rounding,
     stage.wrong === 0 ? '0' : styleText('red', String(stage.wrong)),
     stage.unverifiable,
-    stage.lacks.length > 0 ? inert(`needs ${stage.lacks.join(', ')}`) : `${stage.of}: ${STAGES[stage.stage]}`,
+    stage.lacks.length > 0
+      ? inert(`needs ${stage.lacks.join(', ')}`)
+      : `${stage.of}: ${stage.detail ?? STAGES[stage.stage]}`,
   ]);
   const head = ['stage', 'exact', 'rounding', 'wrong', 'unverifiable', ''];
   return [
@@ -85,18 +102,43 @@ export function stepLines(step: StepReport, width?: number | undefined): string[
     inert(`  ${arithmetic}; ${precision}${precisionInferred ? ' (inferred from the log-probs)' : ''}`),
     '',
     table(head, rowsOfTable, width),
-    ...step.values.filter(({ outcome }) => outcome !== 'exact').map(valueLine),
+    ...valueLines(step.values),
     ...findings.map(findingLine),
+    ...causes.map((cause) => inert(`  likely cause: ${cause}`)),
     '',
   ];
+}
+
+/** Values that are listed of each outcome. */
+const MAX_VALUES = 3;
+
+/** The first values of each outcome that is not exact, and how many there are more. */
+function valueLines(values: readonly ValueReport[]): string[] {
+  const others = groupedBy(
+    values.filter(({ outcome }) => outcome !== 'exact'),
+    ({ outcome }) => outcome,
+  );
+  return [...others].flatMap(([outcome, own]) => {
+    const rest = own.length - MAX_VALUES;
+    const more =
+      rest > 0 ? [`  … and ${plural(rest, 'value')} more that ${nounOf(rest, 'is', 'are')} ${outcome}`] : [];
+    return [...own.slice(0, MAX_VALUES).map(valueLine), ...more];
+  });
 }
 
 function valueLine({ name, reported, expected, error, outcome, reduction, lacks }: ValueReport): string {
   if (lacks.length > 0) return inert(`  ${name}: ${reported} is unverifiable, it needs ${lacks.join(', ')}`);
   const how = reduction === null ? '' : ` as ${reduction}`;
+  const factor = Number.isFinite(reported / expected) ? `, ${significant(reported / expected, 6)} times` : '';
   return inert(
-    `  ${name}: ${reported} is ${outcome}, expected ${significant(expected, 7)} ± ${significant(error, 7)}${how}`,
+    `  ${name}: ${reported} is ${outcome}${factor}, expected ${significant(expected, 7)} ± ${significant(error, 7)}${how}`,
   );
+}
+
+/** What the steps of a dump show together. */
+export function describeTogether(all: readonly PooledSteps[]): string {
+  const lines = all.flatMap(({ of, findings }) => [inert(of), ...findings.map(findingLine)]);
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** The result of a step in a few words. */
@@ -105,9 +147,21 @@ export function resultOf({ ok, consistent }: Pick<StepReport, 'ok' | 'consistent
   return consistent ? 'gradient not verified' : 'NOT OK';
 }
 
-function summary(steps: readonly StepReport[]): string {
+/** How many stages are verified, what the others need, and which of them the exit status needs. */
+export function coverageText({ verified, missing }: Coverage, required?: readonly StageName[]): string {
+  const all = verified.length + missing.length;
+  const not = missing.map(({ stage, lacks }) => `${stage} (needs ${lacks.join(', ')})`);
+  const parts = [
+    `${verified.length} of ${plural(all, 'stage')} verified`,
+    ...(not.length === 0 ? [] : [`not: ${not.join('; ')}`]),
+    ...(required === undefined ? [] : [`required: ${required.join(', ')}`]),
+  ];
+  return parts.join('; ');
+}
+
+function summary(steps: readonly StepReport[], required?: readonly StageName[]): string {
   const ok = steps.filter((step) => step.ok).length;
   const text = `${ok} of ${plural(steps.length, 'step')} ok`;
-  const status = stepsExit(steps);
+  const status = stepsExit(steps, required);
   return styleText(status === EXIT.ok ? 'green' : status === EXIT.notOk ? 'red' : 'yellow', text);
 }

@@ -9,13 +9,18 @@ import type { DumpAdapter } from '../format/dumps/adapter.ts';
 import { ADAPTERS } from '../format/dumps/registry.ts';
 import { runsOf } from '../format/dumps/runs.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import { progressed } from '../format/reading.ts';
 import type { FirstWrong } from '../html/contents.ts';
 import { createReportCollector } from '../html/write-report.ts';
 import { present } from '../present.ts';
 import type { BatchReport, Finding } from '../report.ts';
+import { type PooledSteps, pooledSteps } from '../step/engines/pool.ts';
 import { anyAdapterOf, stepsBesides } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
-import type { StepFileReport } from '../step/step-report.ts';
+import type { StepBatch } from '../step/format/step-batch.ts';
+import { causesOf } from '../step/identify/causes.ts';
+import type { FindEstimated } from '../step/stages/row-checks.ts';
+import type { StageName, StepFileReport } from '../step/step-report.ts';
 import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
 import { plural } from '../text/plural.ts';
@@ -32,11 +37,20 @@ import {
 import { type Source, sourcesOf, tableAmong } from './dump-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
+import { createEstimated, type EstimatedBatches } from './estimated.ts';
 import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
+import { type Gap, gapLines, gapsBeside } from './gaps.ts';
 import { writeHtmlFile } from './html-file.ts';
 import { json } from './output.ts';
-import { describeBesides, describeSteps, type StepsBesides, stepsExit } from './step-text.ts';
+import { deferredBy, joinedSteps, type RankPart } from './rank-files.ts';
+import {
+  describeBesides,
+  describeSteps,
+  describeTogether,
+  type StepsBesides,
+  stepsExit,
+} from './step-text.ts';
 import { table } from './table.ts';
 
 /**
@@ -51,12 +65,14 @@ export async function verifyFiles(
     readonly json?: boolean | undefined;
     /** Where a report in one HTML file is written. */
     readonly html?: string | undefined;
+    /** Stages of optimizer steps that the exit status 0 needs. Default: every stage that the loss has. */
+    readonly require?: readonly StageName[] | undefined;
     /** Name of the program, for the command that explains a row. Default: `echelon`. */
     readonly program?: string;
   },
   io: TextStreams,
 ): Promise<number> {
-  const { json: asJson, html, program = 'echelon', ...given } = options;
+  const { json: asJson, html, program = 'echelon', require: required, ...given } = options;
   const { from, ...stated } = given;
   const { sources, skipped, broken } = await sourcesOf(
     paths,
@@ -65,40 +81,37 @@ export async function verifyFiles(
   );
   const errors: Error[] = [...broken];
   const steps: StepFileReport[] = [];
-  const besides: StepsBesides = { reports: [], unread: [] };
   const collector = html === undefined ? undefined : createReportCollector();
   let firstWrong: FirstWrong | undefined;
-  const sink: Sink = {
-    failed: (error) => void errors.push(error),
-    seenSteps: (own) => void steps.push(...own),
-    besides,
-    seen(report, batch) {
-      if (asJson || html !== undefined) firstWrong ??= firstWrongOf(report, batch);
-      collector?.add(batch, !report.ok && !isConsistent(report));
-    },
-  };
+  const sink = sinkOf(errors, steps, (report, batch) => {
+    if (asJson || html !== undefined) firstWrong ??= firstWrongOf(report, batch);
+    collector?.add(batch, !report.ok && !isConsistent(report));
+  });
   const runs = await verifySources(sources, stated, sink);
+  const gaps = await gapsBeside(sources);
+  const { besides } = sink;
   for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
-  // Beside dumps, files of the run are no surprise.
-  if (sources.length === 0 && errors.length === 0)
-    io.stderr.write(`${inert(skipped.length > 0 ? await skippedText(skipped) : emptyText(paths))}\n`);
+  if (sources.length === 0 && errors.length === 0) io.stderr.write(await nothingText(paths, skipped));
   const all = runs.flat();
   if (html !== undefined && collector !== undefined && all.length > 0)
     await writeHtmlFile(collector, { file: html, paths, program, stated: given, reports: all, firstWrong });
   else if (html !== undefined)
     io.stderr.write(`${inert(html)} is not written: there is no advantage batch\n`);
-  if (asJson === true)
+  const together = pooledSteps([...steps, ...besides.reports]);
+  if (asJson === true) {
+    const ofSteps = { steps: orNone([...steps, ...besides.reports]), together: orNone(together) };
     io.stdout.write(
-      `${json({ batches: all, ...present({ steps: orNone([...steps, ...besides.reports]), firstWrong }) })}\n`,
+      `${json({ batches: all, ...present({ ...ofSteps, gaps: orNone(gaps), firstWrong }) })}\n`,
     );
-  else {
+  } else {
     if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program), io.stdout.columns));
-    if (steps.length > 0) io.stdout.write(describeSteps(steps, program, io.stdout.columns));
-    io.stdout.write(describeBesides(besides, program, io.stdout.columns));
+    writeSteps({ steps, besides, together, gaps }, { program, required }, io);
   }
   // That the steps of a dump of advantages lack columns takes nothing from its advantages.
   const off = besides.reports.filter(({ consistent }) => !consistent);
-  return exitOf(all, [...steps, ...off], errors.length > 0 || all.length + steps.length === 0);
+  const unreadable = errors.length > 0 || all.length + steps.length === 0;
+  const status = exitOf(all, { steps: [...steps, ...off], required }, unreadable);
+  return status === EXIT.ok && gaps.length > 0 ? EXIT.unproven : status;
 }
 
 /** The reports of each file of the project's own format, and of each run of a trainer. */
@@ -117,7 +130,19 @@ async function verifySources(
         await verifyStepsBesides(source.adapter, files, sink);
       }
   }
+  await verifyParts(sink);
   return runs;
+}
+
+/** The steps that several ranks recorded, or whose rows are in batches beside them, after all files are known. */
+async function verifyParts(sink: Sink): Promise<void> {
+  const { parts, estimated, failed } = sink;
+  try {
+    for await (const own of joinedSteps(parts)) judgeStep(own, sink, estimated.beside(own.file));
+  } catch (error) {
+    if (!(error instanceof BatchFileError)) throw error;
+    failed(error);
+  }
 }
 
 /** Bytes of a file of advantages up to which its steps are read as well: a step is held in memory. */
@@ -129,9 +154,9 @@ async function verifyStepsBesides(adapter: DumpAdapter, files: readonly string[]
   const own = steps === undefined ? [] : files.filter((file) => steps.besides!.holds(file));
   for (const file of own) {
     const size = await sizeOf(file);
-    const seenSteps = (own: readonly StepFileReport[]) => void sink.besides.reports.push(...own);
+    const seenStep = (own: StepFileReport) => void sink.besides.reports.push(own);
     if (size > MAX_BESIDE_BYTES) sink.besides.unread.push(`${file} (--from ${steps!.name})`);
-    else if (size > 0) await verifyStepDump(steps!, [file], { ...sink, seenSteps });
+    else if (size > 0) await verifyStepDump(steps!, [file], { ...sink, seenStep });
   }
 }
 
@@ -143,14 +168,59 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
+/** What is known of optimizer steps, and of what was not captured. */
+function writeSteps(
+  {
+    steps,
+    besides,
+    together,
+    gaps,
+  }: {
+    steps: readonly StepFileReport[];
+    besides: StepsBesides;
+    together: readonly PooledSteps[];
+    gaps: readonly Gap[];
+  },
+  { program, required }: { program: string; required: readonly StageName[] | undefined },
+  { stdout }: TextStreams,
+): void {
+  const { columns: width } = stdout;
+  if (steps.length > 0) stdout.write(describeSteps(steps, program, { width, required }));
+  stdout.write(describeBesides(besides, program, width));
+  stdout.write(describeTogether(together));
+  stdout.write(
+    gapLines(gaps)
+      .map((line) => `${styleText('yellow', inert(line))}\n`)
+      .join(''),
+  );
+}
+
+/** A sink that keeps errors and reports of steps, and hands each batch on. */
+function sinkOf(errors: Error[], steps: StepFileReport[], seen: Sink['seen']): Sink {
+  return {
+    failed: (error) => void errors.push(error),
+    seenStep: (own) => void steps.push(own),
+    explained: { steps: 0 },
+    besides: { reports: [], unread: [] },
+    parts: [],
+    estimated: createEstimated(),
+    seen,
+  };
+}
+
 const orNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
 /** Receives each report with its batch, and what is wrong with a file. */
 interface Sink {
   seen(report: AnyReport, batch: Batch): void;
-  seenSteps(reports: readonly StepFileReport[]): void;
+  seenStep(report: StepFileReport): void;
+  /** How many steps have been explained. */
+  readonly explained: { steps: number };
   /** The steps of files that are read for their advantages. */
   readonly besides: StepsBesides;
+  /** Steps of which a file has some of the ranks. */
+  readonly parts: RankPart[];
+  readonly estimated: EstimatedBatches;
   failed(error: Error): void;
 }
 
@@ -162,11 +232,11 @@ function firstWrongOf({ file, wrongRows: [row] }: AnyReport, batch: Batch): Firs
 
 function exitOf(
   reports: readonly AnyReport[],
-  steps: readonly StepFileReport[],
+  { steps, required }: { steps: readonly StepFileReport[]; required?: readonly StageName[] | undefined },
   unreadable: boolean,
 ): number {
   if (unreadable) return EXIT.usage;
-  const ofSteps = stepsExit(steps);
+  const ofSteps = stepsExit(steps, required);
   if (ofSteps === EXIT.notOk || reports.some((report) => !report.ok && !isConsistent(report)))
     return EXIT.notOk;
   return reports.every((report) => report.ok) ? ofSteps : EXIT.unproven;
@@ -177,13 +247,20 @@ function isConsistent(report: AnyReport): boolean {
 }
 
 /** The reports of the batches of a file; those of optimizer steps go to the sink alone. */
-async function verifyNative(file: string, { seen, seenSteps, failed }: Sink): Promise<BatchFileReport[]> {
+async function verifyNative(file: string, sink: Sink): Promise<BatchFileReport[]> {
+  const { seen, parts, estimated, failed } = sink;
   try {
     const { batches, steps: own, bundle } = await readBundleOf(file);
-    seenSteps(own.map((step) => ({ file, ...verifyStep(step) })));
+    for (const step of own) {
+      const key = deferredBy(file, step);
+      if (key === undefined) judgeStep({ file, step }, sink);
+      else parts.push({ file, key });
+    }
     return batches.map((batch, at) => {
       const report = verifyBatch(batch, batches[at - 1]);
+      estimated.add(file, batch);
       seen({ file, ...report }, batch);
+      progressed();
       return { file, ...report, ...(bundle && { bundle: bundleOf(bundle, report) }) };
     });
   } catch (error) {
@@ -197,14 +274,32 @@ async function verifyNative(file: string, { seen, seenSteps, failed }: Sink): Pr
 async function verifyStepDump(
   adapter: StepAdapter,
   files: readonly string[],
-  { seenSteps, failed }: Sink,
+  sink: Pick<Sink, 'seenStep' | 'explained' | 'failed'>,
 ): Promise<void> {
   try {
-    for await (const { file, step } of adapter.steps(files)) seenSteps([{ file, ...verifyStep(step) }]);
+    for await (const own of adapter.steps(files)) {
+      judgeStep(own, sink);
+      progressed();
+    }
   } catch (error) {
     if (!(error instanceof BatchFormatError)) throw error;
-    failed(error);
+    sink.failed(error);
   }
+}
+
+/** Steps whose causes are looked for: the search takes far longer than the verification, and later steps mostly have the same cause. */
+const MAX_EXPLAINED = 3;
+
+function judgeStep(
+  { file, step }: { file: string; step: StepBatch },
+  sink: Pick<Sink, 'seenStep' | 'explained'>,
+  estimated?: FindEstimated,
+): void {
+  const report = verifyStep(step, estimated);
+  const isExplained = !report.consistent && sink.explained.steps < MAX_EXPLAINED;
+  if (isExplained) sink.explained.steps++;
+  const causes = isExplained ? causesOf(step, report) : [];
+  sink.seenStep({ file, ...report, ...(causes.length > 0 ? { causes } : {}) });
 }
 
 /** The reports of a run. The files after an unreadable one are still read. */
@@ -230,6 +325,11 @@ async function verifyRun(
     }
   }
   return reports;
+}
+
+/** Beside dumps, files of the run are no surprise. */
+async function nothingText(paths: readonly string[], skipped: readonly string[]): Promise<string> {
+  return `${inert(skipped.length > 0 ? await skippedText(skipped) : emptyText(paths))}\n`;
 }
 
 function emptyText(paths: readonly string[]): string {
@@ -365,5 +465,7 @@ function summary(reports: readonly AnyReport[]): string {
   const ok = reports.filter((report) => report.ok).length;
   const text = `${ok} of ${reports.length} batches ok; ${total('rows')} rows: ${total('exact')} exact, ${total('rounding')} rounding, ${total('wrong')} wrong, ${total('unverifiable')} unverifiable`;
   if (ok === reports.length) return styleText('green', text);
-  return exitOf(reports, [], false) === EXIT.unproven ? styleText('yellow', text) : styleText('red', text);
+  return exitOf(reports, { steps: [] }, false) === EXIT.unproven
+    ? styleText('yellow', text)
+    : styleText('red', text);
 }

@@ -109,7 +109,7 @@ export function stepModel(
   const own = kl?.aggregation;
   const klDivisors = canDivide && own !== undefined ? divisorsOf(batch, layout, own) : divisors;
   const scales = batch.step.microBatches.map(
-    ({ gradientScale }, at) => gradientScale ?? neutralScale(batch, layout, at),
+    ({ gradientScale, lossScale = 1 }, at) => gradientScale ?? lossScale * neutralScale(batch, layout, at),
   );
   // A constant factor beside the neutral one multiplies the whole loss, so the KL term's own aggregation as well.
   const klScales = scales.map((scale, at) =>
@@ -147,7 +147,7 @@ export function neutralScale(
 ): number {
   const ranks = (step.gradientReduction ?? 'mean') === 'mean' ? layout.ranks : 1;
   const scope = settings?.scope ?? 'global';
-  if (scope === 'global') return ranks;
+  if (scope === 'global' || scope === 'window') return ranks;
   const share = ranks / layout.ranks;
   return scope === 'rank' ? share : share / layout.microBatchesOfRank(microBatch);
 }

@@ -2,13 +2,14 @@
 
 import type { RowOutcome } from '../report.ts';
 import { significant } from '../text/number.ts';
-import { errorOf, type Term } from './arithmetic.ts';
+import { emptyTerm, errorOf, type Term } from './arithmetic.ts';
 import { type StepModel, stepModel } from './chain.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { CODE, OUTCOMES } from './judge.ts';
 import { integersOf } from './layout.ts';
 import { SIDE } from './losses/loss.ts';
-import { EXACT_CHECKS } from './stages/exact-checks.ts';
+import { lackingComputedWeight } from './needs.ts';
+import { EXACT_CHECKS, maskFault } from './stages/exact-checks.ts';
 import { tokenChecks } from './stages/token-checks.ts';
 import { STAGES, type StageName } from './step-report.ts';
 import { precisionOf } from './verify-step.ts';
@@ -100,7 +101,8 @@ function exactLines(batch: StepBatch, at: number): ChainLine[] {
       error: isId ? 0 : null,
       reported,
       outcome: 'wrong',
-      note: `fails: ${STAGES[stage]}`,
+      note:
+        stage === 'mask' ? `fails: the token is ${maskFault(batch.tokens, at)}` : `fails: ${STAGES[stage]}`,
     };
   });
 }
@@ -157,12 +159,21 @@ function inputLines(model: StepModel, at: number, line: MakeLine): ChainLine[] {
   const note = `old ${show(old)}, difference ${show(chain.state.logRatio)}`;
   const weighted = step.rolloutCorrection !== undefined || tokens.rolloutWeight !== undefined;
   const ratio = { term: chain.ratio, reported: tokens.reportedRatio?.[at], lacks: lacks.ratio };
-  const weight = { term: chain.weight, reported: tokens.rolloutWeight?.[at], lacks: lacks.weight };
+  const weight = weightOf(model, at);
   return [
     line('log-prob', 'log-prob', { term: known(tokens.logProb?.[at]), lacks: lacks.ratio, note }),
     line('ratio', 'ratio', { ...ratio, note: ratioNote(model) }),
     ...(weighted ? [line('weight', 'rollout weight', weight)] : []),
   ];
+}
+
+/** The weight that the stated correction gives: a recorded one is what is judged, never what is expected. */
+function weightOf({ batch, chain, lacks, computedWeight }: StepModel, at: number): Found {
+  const reported = batch.tokens.rolloutWeight?.[at];
+  if (reported === undefined) return { term: chain.weight, lacks: lacks.weight };
+  const term = emptyTerm();
+  computedWeight?.(at, term);
+  return { term, reported, lacks: lackingComputedWeight(batch) };
 }
 
 function lossLines({ batch, chain, lacks }: StepModel, at: number, line: MakeLine): ChainLine[] {

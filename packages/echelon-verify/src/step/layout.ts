@@ -5,11 +5,15 @@ import type { StepBatch } from './format/step-batch.ts';
 
 type Counted = AggregationSettings['counts'];
 type Scope = AggregationSettings['scope'];
+/** Scopes whose tokens and rows are among those of the step. */
+type OwnScope = Exclude<Scope, 'window'>;
 
 /** Counts of tokens and rows over rows, micro-batches, ranks and the whole step. */
 export interface Layout {
   readonly microBatches: number;
   readonly ranks: number;
+  /** Ranks of the training whose micro-batches the step does not have. */
+  readonly missingRanks: number;
   readonly groups: number;
   readonly hasGroups: boolean;
   readonly hasWidths: boolean;
@@ -19,7 +23,7 @@ export interface Layout {
   microBatchesOfRank(microBatch: number): number;
   /** Counted tokens of the row, at least 1 as trainers divide. */
   tokensOfRow(row: number, settings: Pick<AggregationSettings, 'counts'>): number;
-  /** Counted tokens in the scope of the row, at least 1. */
+  /** Counted tokens in the scope of the row, at least 1; those of a window in proportion to its micro-batches. */
   tokensOf(row: number, settings: Pick<AggregationSettings, 'counts' | 'scope'>): number;
   /** Counted tokens of the step, where a row without any counts as one. */
   tokensWithEmptyRows(counts: Counted): number;
@@ -38,7 +42,7 @@ interface Counts {
   readonly row: Int32Array;
   readonly group: Float64Array;
   readonly scopes: Readonly<
-    Record<Scope, { tokens: Float64Array; rows: Float64Array; trained: Float64Array }>
+    Record<OwnScope, { tokens: Float64Array; rows: Float64Array; trained: Float64Array }>
   >;
 }
 
@@ -55,7 +59,7 @@ export function layoutOf(batch: StepBatch): Layout {
     known.set(counted, found);
     return found;
   };
-  const placeOf = (row: number, scope: Scope): number => {
+  const placeOf = (row: number, scope: OwnScope): number => {
     if (scope === 'global') return 0;
     return scope === 'rank' ? rankOf[microBatchOf(row)]! : microBatchOf(row);
   };
@@ -63,6 +67,7 @@ export function layoutOf(batch: StepBatch): Layout {
   return {
     microBatches: microBatches.length,
     ranks: batch.step.dataParallelSize ?? ranks.length,
+    missingRanks: Math.max(0, (batch.step.dataParallelSize ?? 0) - ranks.length),
     groups: batch.group?.names.length ?? 1,
     hasGroups: batch.group !== undefined,
     hasWidths: microBatches.every(({ width }) => width !== undefined),
@@ -70,19 +75,26 @@ export function layoutOf(batch: StepBatch): Layout {
     microBatchesOfRank: (microBatch) => perRank[rankOf[microBatch]!]!,
     tokensOfRow: (row, { counts }) => Math.max(1, countsOf(counts).row[row]!),
     tokensOf: (row, { counts, scope }) =>
-      Math.max(1, countsOf(counts).scopes[scope].tokens[placeOf(row, scope)]!),
+      scope === 'window'
+        ? windowTokens(batch.step, perRank[rankOf[microBatchOf(row)]!]!)
+        : Math.max(1, countsOf(counts).scopes[scope].tokens[placeOf(row, scope)]!),
     tokensWithEmptyRows: (counts) => countsOf(counts).row.reduce((sum, count) => sum + Math.max(1, count), 0),
     tokensOfGroup: (row, { counts }) => Math.max(1, countsOf(counts).group[groupOf(row)]!),
     rowsOf(row, { counts, scope, rowCount }) {
       if (typeof rowCount === 'number') return rowCount;
-      const { rows, trained } = countsOf(counts).scopes[scope];
-      return Math.max(1, (rowCount === 'all' ? rows : trained)[placeOf(row, scope)]!);
+      const own = scope === 'window' ? 'global' : scope;
+      const { rows, trained } = countsOf(counts).scopes[own];
+      return Math.max(1, (rowCount === 'all' ? rows : trained)[placeOf(row, own)]!);
     },
     tokensOfMicroBatch: (microBatch, counts) => countsOf(counts).scopes['micro-batch'].tokens[microBatch]!,
     rowsOfMicroBatch: (microBatch) => countsOf('mask').scopes['micro-batch'].rows[microBatch]!,
     widthOf: (row) => microBatches[microBatchOf(row)]!.width ?? Number.NaN,
   };
 }
+
+/** The share of so many micro-batches of a rank in the tokens of the rollout batch. */
+const windowTokens = ({ window }: StepBatch['step'], microBatches: number): number =>
+  window === undefined ? Number.NaN : (Math.max(1, window.tokens) * microBatches) / window.microBatches;
 
 /** The integers of a layout by which a gradient can be multiplied or divided once too often, by name. */
 export function integersOf({ step }: StepBatch, layout: Layout): [string, number][] {

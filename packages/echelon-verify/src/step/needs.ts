@@ -2,6 +2,7 @@
 
 import { aggregationOf } from './aggregations.ts';
 import type { ColumnKey } from './format/columns.ts';
+import type { AggregationSettings } from './format/settings.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { klModel } from './kl.ts';
 import type { Layout } from './layout.ts';
@@ -38,8 +39,18 @@ export function lackingWeight(batch: StepBatch): string[] {
   if (rolloutCorrection === undefined)
     return batch.tokens.rolloutWeight === undefined ? [] : ['step.rolloutCorrection'];
   return batch.tokens.rolloutWeight === undefined
-    ? lacking(batch, ['logProb', 'rolloutLogProb'])
+    ? lackingComputedWeight(batch)
     : lacking(batch, ['logProb']);
+}
+
+/** What the weight that the stated correction gives lacks, whatever weight is recorded. */
+export function lackingComputedWeight(batch: StepBatch): string[] {
+  const { rolloutCorrection } = batch.step;
+  return [
+    ...(rolloutCorrection === undefined ? ['step.rolloutCorrection'] : []),
+    ...(rolloutCorrection?.action === 'unknown' ? ['step.rolloutCorrection.action'] : []),
+    ...lacking(batch, ['rolloutLogProb', 'logProb']),
+  ];
 }
 
 /** What the KL term of the loss lacks; nothing if the loss has none. */
@@ -59,13 +70,30 @@ export function lackingAggregation(batch: StepBatch, layout: Layout): string[] {
   for (const settings of [aggregation, ...(kl?.aggregation ? [kl.aggregation] : [])]) {
     const mode = aggregationOf(settings.mode);
     if (mode === undefined) lacks.push(`a known mode (step.aggregation.mode is ${settings.mode})`);
-    else lacks.push(...(mode.needs?.(settings, layout) ?? []).map((key) => `step.aggregation.${key}`));
+    else {
+      lacks.push(...(mode.needs?.(settings, layout) ?? []).map((key) => `step.aggregation.${key}`));
+      if (mode.counts(settings)) lacks.push(...lackingScope(batch, settings, layout));
+    }
     if (settings.counts === 'sampled') lacks.push(...lacking(batch, ['sampled']));
     // With `kept` alone, the mask before rejection is not known.
     if (settings.counts === 'mask' && batch.tokens.kept !== undefined)
       lacks.push(...lacking(batch, ['mask']));
   }
   return lacks;
+}
+
+/** What a count over the scope lacks: other ranks, or the rest of the rollout batch. */
+function lackingScope({ step }: StepBatch, { mode, scope }: AggregationSettings, layout: Layout): string[] {
+  const isOfAll = scope === 'global' || scope === 'window' || mode === 'prompt-mean';
+  return [
+    ...(isOfAll ? lackingRanks(layout) : []),
+    ...(scope === 'window' && step.window === undefined ? ['step.window'] : []),
+  ];
+}
+
+/** Ranks that are not recorded, or not in the files that were given. */
+export function lackingRanks({ missingRanks, ranks }: Layout): string[] {
+  return missingRanks === 0 ? [] : [`the files of ${missingRanks} other of ${ranks} ranks`];
 }
 
 /** What the gradient coefficient lacks, the column itself apart. */

@@ -5,10 +5,11 @@
 
 import type { Finding } from '../report.ts';
 import { significant } from '../text/number.ts';
-import { counted } from '../text/plural.ts';
+import { counted, nounOf } from '../text/plural.ts';
 import { aggregationOf } from './aggregations.ts';
 import { neutralScale, type StepModel } from './chain.ts';
-import { engineFindings } from './engine-statistics.ts';
+import { engineFindings } from './engines/findings.ts';
+import type { EngineStatistics } from './engines/sums.ts';
 import { stepFinding } from './findings.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { isBfloat16 } from './precision.ts';
@@ -17,16 +18,21 @@ import { isBfloat16 } from './precision.ts';
 const MIN_TOKENS = 64;
 
 /** All findings of a step. `gradientIsWrong`: a gradient coefficient is, so that its cause is searched for. */
-export function stepFindings(model: StepModel, gradientIsWrong: boolean): Finding[] {
-  const { batch } = model;
+export function stepFindings(
+  model: StepModel,
+  { engines, gradientIsWrong }: { engines: EngineStatistics | undefined; gradientIsWrong: boolean },
+): Finding[] {
+  const { batch, arithmetic } = model;
   const all = [
-    ...engineFindings(batch),
+    ...(engines === undefined ? [] : engineFindings(engines, arithmetic.name)),
     ratioOverflow(model),
     ratioAlwaysOne(model),
     looksBfloat16(batch),
     gradientScaled(model),
     gradientIsWrong ? klWithoutGradient(model) : undefined,
     versionsConstant(batch),
+    ranksNotJoined(batch),
+    lastTokenUntrained(batch),
   ];
   return all.filter((found) => found !== undefined);
 }
@@ -133,6 +139,39 @@ function klWithoutGradient(model: StepModel): Finding | undefined {
     'kl-without-gradient',
     `The gradient coefficients of all ${seen} tokens whose KL part would show are the policy loss alone.`,
   );
+}
+
+function ranksNotJoined({ notJoined, step }: StepBatch): Finding | undefined {
+  if (notJoined === undefined) return undefined;
+  const { reason, ranks } = notJoined;
+  const which = `${nounOf(ranks.length, 'Rank', 'Ranks')} ${ranks.slice(0, 3).join(', ')}${ranks.length > 3 ? ', …' : ''}`;
+  return reason === 'repeated'
+    ? stepFinding(
+        'rank-repeated',
+        `${which} of update ${step.optimizerStep} ${nounOf(ranks.length, 'is', 'are')} there twice.`,
+      )
+    : stepFinding(
+        'ranks-disagree',
+        `${which} ${nounOf(ranks.length, 'states', 'state')} other settings than the first one.`,
+      );
+}
+
+/** Rows with several sampled tokens, below which an untrained last token may be chance. */
+const MIN_ROWS = 4;
+
+function lastTokenUntrained({ tokens, rows }: StepBatch): Finding | undefined {
+  const { sampled, mask, offset } = tokens;
+  if (sampled === undefined || mask === undefined) return undefined;
+  const found: number[] = [];
+  for (let row = 0; row < rows; row++) {
+    const last = sampled.subarray(0, offset[row + 1]!).lastIndexOf(1);
+    if (last <= offset[row]! || mask.subarray(offset[row]!, last).indexOf(1) < 0) continue;
+    if (mask[last] === 1) return undefined;
+    found.push(row);
+  }
+  return found.length < MIN_ROWS
+    ? undefined
+    : stepFinding('last-token-untrained', `${counted(found.length, 'row')}.`, found);
 }
 
 function versionsConstant({ step, tokens, policyVersionStart }: StepBatch): Finding | undefined {

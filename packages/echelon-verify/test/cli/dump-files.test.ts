@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp } from 'node:fs/promises';
+import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sourcesOf } from '../../src/cli/dump-files.ts';
@@ -12,6 +12,8 @@ test('a folder gives its dumps in natural order, and names what it skips', async
   for (const step of [10, 9]) await dir.write(`${step}.jsonl`, line(step));
   await dir.write('config.json', '{}');
   await dir.write('model.safetensors', 'x');
+  await mkdir(join(dir.path, 'checkpoint-2'));
+  await dir.write('checkpoint-2/optimizer.pt', 'the states of an optimizer');
   await cp('test/golden/hgpo.json', join(dir.path, 'native.json'));
   const { sources, skipped } = await sourcesOf([dir.path]);
   const at = (name: string) => join(dir.path, name);

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { explainFile } from '../../src/cli/explain-file.ts';
 import { identifyFile } from '../../src/cli/identify-file.ts';
 import { verifyFiles } from '../../src/cli/verify-files.ts';
+import type { StageName } from '../../src/step/step-report.ts';
 import { exampleBatch, stepFile } from '../step/sample-step.ts';
 
 let folder = '';
@@ -15,7 +16,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true }));
 
 /** What `echelon verify` prints of a batch, and its exit status. */
-async function verified(batch: unknown, json = false) {
+async function verified(batch: unknown, json = false, required?: readonly StageName[]) {
   const path = join(folder, 'step.json');
   await writeFile(path, stepFile(batch));
   let text = '';
@@ -24,15 +25,38 @@ async function verified(batch: unknown, json = false) {
       text += part;
     },
   };
-  const status = await verifyFiles([path], { json }, { stdout: stream, stderr: stream });
+  const status = await verifyFiles([path], { json, require: required }, { stdout: stream, stderr: stream });
   return { text, status };
 }
 
-test('echelon verify of a step that is ok ends with 0 and names every stage', async () => {
+test('echelon verify of a step that is ok ends with 3 and names the stages that are not verified', async () => {
   const { text, status } = await verified(exampleBatch());
-  assert.equal(status, 0);
+  assert.equal(status, 3);
   assert.match(text, /gradient +5/);
-  assert.match(text, /1 of 1 step ok/);
+  assert.match(text, /^6 of 12 stages verified; not: rows \(needs .*mask \(needs tokens\.sampled\); once/m);
+  assert.match(text, /1 of 1 step ok\n$/);
+});
+
+test('echelon verify ends with 0 if the required stages are verified, and says which they are', async () => {
+  const { text, status } = await verified(exampleBatch(), false, ['gradient', 'denominator']);
+  assert.equal(status, 0);
+  assert.match(text, /; required: gradient, denominator$/m);
+  assert.equal((await verified(exampleBatch(), false, ['gradient', 'once'])).status, 3);
+});
+
+test('echelon verify names the batch of advantages as all that a step with every column lacks', async () => {
+  const batch = exampleBatch();
+  Object.assign(batch, { policyVersionStart: [40, 40], policyVersionEnd: [40, 40] });
+  Object.assign(batch.step, { rowDigests: ['a', 'b'], sourceDigests: ['b', 'c', 'a'] });
+  const five = [1, 2, 3, 4, 5];
+  const own = { id: five, sampledId: five, sampled: five.map(() => 1), position: [0, 1, 2, 0, 1] };
+  batch.tokens = { ...batch.tokens, ...own };
+  const { text, status } = await verified(batch);
+  assert.match(
+    text,
+    /^11 of 12 stages verified; not: advantage \(needs trajectory, the batch of advantages\)$/m,
+  );
+  assert.equal(status, 3);
 });
 
 test('echelon verify of a step with a wrong token ends with 1 and says how to explain it', async () => {
@@ -54,7 +78,7 @@ test('echelon verify of a step without gradients ends with 3 and names the colum
 test('echelon verify --json prints steps beside batches', async () => {
   const { text, status } = await verified(exampleBatch(), true);
   const { batches, steps } = JSON.parse(text);
-  assert.deepEqual([status, batches.length, steps[0].name, steps[0].ok], [0, 0, 'update 40', true]);
+  assert.deepEqual([status, batches.length, steps[0].name, steps[0].ok], [3, 0, 'update 40', true]);
 });
 
 /** Runs a command on the example with a clipped token that moves. */
@@ -92,4 +116,52 @@ test('echelon identify of a step ends with 3 if a change explains it, and names 
   const { text, status } = await onWrong((path, io) => identifyFile(path, {}, io));
   assert.equal(status, 3);
   assert.match(text, /not clipped|clipHigh|reinforce/);
+});
+
+test('echelon verify of a step that is not right prints its first likely cause', async () => {
+  const batch = exampleBatch();
+  batch.tokens.lossGradient = [0.2, 0, 0.2, -0.2, -0.2];
+  const { text } = await verified(batch);
+  assert.match(text, /likely cause: the sign is reversed/);
+});
+
+test('the stage of the mask says which of its rules is broken', async () => {
+  const batch = exampleBatch();
+  Object.assign(batch.tokens, { mask: [1, 1, 1, 1, 0], sampled: [0, 1, 1, 1, 1] });
+  const { text } = await verified(batch);
+  assert.match(
+    text,
+    /mask .*tokens: 1 in the mask although it was not sampled, 1 outside of the mask with a gradient/,
+  );
+});
+
+test('three wrong values of a step are printed, with their factors, and the others are counted', async () => {
+  const batch = exampleBatch();
+  const wrong = ['loss', 'clipFraction', 'approxKl', 'clipFractionLower'].map((key) => [
+    key,
+    { value: 0.75, reduction: 'tokens' },
+  ]);
+  batch.step.reported = {
+    ...Object.fromEntries(wrong),
+    policyLoss: { value: -0.256, reduction: 'sum-of-micro-batches' },
+  };
+  const { text } = await verified(batch);
+  assert.equal(text.match(/ is wrong/g)?.length, 3, text);
+  assert.match(text, /policyLoss: -0\.256 is wrong, 2(\.0\d*)? times, expected -0\.128/);
+  assert.match(text, /… and \d values? more that (is|are) wrong/);
+});
+
+test('echelon explain of a step with a wrong reported value explains the value', async () => {
+  const path = join(folder, 'value.json');
+  const batch = exampleBatch();
+  batch.step.reported = { clipFraction: { value: 0.2, reduction: 'mean-of-micro-batches' } };
+  await writeFile(path, stepFile(batch));
+  let text = '';
+  const stream: Writer = {
+    write(part) {
+      text += part;
+    },
+  };
+  assert.equal(await explainFile(path, {}, { stdout: stream, stderr: stream }), 0);
+  assert.match(text, /likely cause: reported clipFraction 0\.2: it is the mean over tokens/);
 });

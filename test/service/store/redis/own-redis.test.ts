@@ -112,7 +112,7 @@ test('connections that a Redis had before it was emptied are closed, and the fau
   await one.serves('exp-1');
   await one.home.flushall();
   await one.isRefused();
-  await until(() => watch.fault()?.code === 'store-foreign', 'the fault is reported');
+  await until(() => watch.fault()?.code === 'store-foreign', 'the fault is known');
   await one.home.flushall();
   await one.isRefused();
   assert.deepEqual(await one.home.keys('*'), []);

@@ -42,9 +42,9 @@ class Reporter:
         """The games of an evaluation, as of the sink."""
         self._offer(lambda: self._spool.evaluation(*arguments))
 
-    def gap(self, step: int, rows: int, reason: str) -> None:
-        """Says that a batch of `rows` rows is not among the reports, and why."""
-        self._offer(lambda: self._spool.gap(step, rows, reason))
+    def gap(self, step: int, rows: int, reason: str, *of: str) -> None:
+        """Says that a batch of `rows` rows is not among the reports, and why. `of`: what the sink takes beside."""
+        self._offer(lambda: self._spool.gap(step, rows, reason, *of))
 
     def batch(self, step: int, rows: int, build: Callable[[], bytes]) -> None:
         """A batch of `rows` rows; `build` makes its bytes, in this reporter's thread. Where too many wait, or it

@@ -1,6 +1,8 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
+import { stagesOf } from '../../step/coverage.ts';
 import { ALL_ADAPTERS } from '../../step/format/dumps/registry.ts';
+import type { StageName } from '../../step/step-report.ts';
 import { orUnreadable, type TextStreams } from '../batch-files.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from '../dump-options.ts';
 import { verifyFiles } from '../verify-files.ts';
@@ -22,7 +24,10 @@ error. Exit status: 0 all batches are ok, 1 a batch is not ok, 2 a file is unrea
 is not verified: the estimator or the reward columns were inferred, the rows are of an evaluation, or the dump has no \
 advantages.
 A file of the format echelon-batch/3 holds optimizer steps. Each stage is reported on its own, from the ratio to the \
-reported loss. A step is ok if nothing is wrong and the gradient coefficient of every trained token was verified.
+reported loss. A step is ok if nothing is wrong and the gradient coefficient of every trained token was verified. Exit \
+status 0 needs every stage that the loss has; otherwise it is 3, and the summary names the stages that are not verified. \
+A batch or step of which \
+gaps.jsonl says that the capture did not take it makes the status 3 as well. --require narrows this to stages of your choice. The ranks of a step are joined, also if only one of their files is named.
 The training dumps of NeMo-RL and slime are read as optimizer steps as well, up to 64 MB a file; --from nemo-rl-steps or \
 slime-steps reads larger ones. What such steps lack takes nothing from the status of their advantages.
 --json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows", \
@@ -40,7 +45,17 @@ Examples:
   echelon verify run.csv --map group=prompt_id,reward=score,advantage=adv --estimator grpo --param epsilon=1e-4
   echelon verify dump.json.gz batch-*.json`;
 
+/** As {@link stagesOf}, with commander's error. */
+function stages(text: string): StageName[] {
+  try {
+    return stagesOf(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
 interface Flags extends DumpFlags {
+  require?: StageName[];
   json?: boolean;
   html?: string;
 }
@@ -57,7 +72,12 @@ export function verifyCommand(
     .description("Verify every advantage of recorded batches, or of another trainer's dump.")
     .argument('<paths...>', 'files or folders')
     .option('--json', 'print JSON')
-    .option('--html <file>', 'also write a report in one HTML file');
+    .option('--html <file>', 'also write a report in one HTML file')
+    .option(
+      '--require <stages>',
+      'for optimizer steps: stages that exit status 0 needs, separated by commas',
+      stages,
+    );
   return withDumpOptions(command, parameterOf)
     .addHelpText('after', HELP)
     .action(async (paths: string[], flags: Flags) => {

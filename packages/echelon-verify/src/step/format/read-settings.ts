@@ -1,5 +1,6 @@
 /** Reads the object `step` of a file or of the wire. */
 
+import { MAX_ROWS } from '../../format/batch.ts';
 import { BatchFormatError, describeValue } from '../../format/format-error.ts';
 import { faultAt, invalidAt, type Place } from '../../format/json-columns.ts';
 import { objectOf, refuseSlips, textOf } from '../../format/json-fields.ts';
@@ -35,6 +36,7 @@ export const MAX_MICRO_BATCHES = 2 ** 20;
 
 const STEP_KEYS = [
   'optimizerStep',
+  'run',
   'trainer',
   'trainerVersion',
   'backend',
@@ -49,6 +51,10 @@ const STEP_KEYS = [
   'sampling',
   'precision',
   'maxStaleness',
+  'window',
+  'rowDigests',
+  'sourceDigests',
+  'wholeTrajectories',
   'microBatches',
   'reported',
 ];
@@ -78,10 +84,13 @@ const MICRO_BATCH_KEYS = [
   'index',
   'pass',
   'gradientScale',
+  'lossScale',
   'reportedLoss',
   'reportedDenominator',
+  'reported',
   'width',
 ];
+const WINDOW_KEYS = ['microBatches', 'tokens'];
 const SAMPLING_KEYS = ['temperature', 'topP', 'topK', 'minP', 'logProbs'];
 
 /** Reads `step`. Throws a BatchFormatError for a value of the wrong kind and for keys that look like a slip. */
@@ -94,6 +103,7 @@ export function readSettings(place: Place, step: JsonObject): StepSettings {
     reported: readReported(place, objectOf(place, step, 'reported', 'step.') ?? {}),
     ...present({
       optimizerStep: count('optimizerStep', 0),
+      run: text('run'),
       trainer: text('trainer'),
       trainerVersion: text('trainerVersion'),
       backend: text('backend'),
@@ -108,6 +118,10 @@ export function readSettings(place: Place, step: JsonObject): StepSettings {
       sampling: readSampling(place, objectOf(place, step, 'sampling', 'step.')),
       precision: choiceOf(place, step, 'precision', STEP_PRECISIONS, 'step.'),
       maxStaleness: count('maxStaleness', 0),
+      rowDigests: digestsOf(place, step, 'rowDigests'),
+      sourceDigests: digestsOf(place, step, 'sourceDigests'),
+      wholeTrajectories: step.wholeTrajectories === true ? true : undefined,
+      window: readWindow(place, objectOf(place, step, 'window', 'step.')),
     }),
   };
 }
@@ -190,6 +204,31 @@ function readAggregation(
   };
 }
 
+function readWindow(place: Place, from: JsonObject | undefined): StepSettings['window'] {
+  if (from === undefined) return undefined;
+  const prefix = 'step.window.';
+  refuseSlips(place, prefix, from, WINDOW_KEYS);
+  const count = (key: string, least: number) =>
+    needed(place, countOf(place, from, key, { prefix, least }), `${prefix}${key}`);
+  return { microBatches: count('microBatches', 1), tokens: count('tokens', 0) };
+}
+
+/** Characters of a digest at most. */
+const MAX_DIGEST = 64;
+
+function digestsOf(place: Place, step: JsonObject, field: string): string[] | undefined {
+  const all = step[field];
+  if (all === undefined || all === null) return undefined;
+  const isDigest = (one: unknown): one is string => typeof one === 'string' && one.length <= MAX_DIGEST;
+  if (Array.isArray(all) && all.length <= MAX_ROWS && all.every(isDigest)) return all;
+  throw invalidAt(
+    place,
+    `step.${field}`,
+    `texts of up to ${MAX_DIGEST} characters, at most ${MAX_ROWS}`,
+    all,
+  );
+}
+
 /** Omitted: one micro-batch of one rank. */
 function readMicroBatches(place: Place, from: unknown): MicroBatch[] {
   const field = 'step.microBatches';
@@ -214,12 +253,20 @@ function readMicroBatches(place: Place, from: unknown): MicroBatch[] {
       pass: count('pass') ?? 0,
       ...present({
         gradientScale: numberOf(place, one, 'gradientScale', prefix),
-        reportedLoss: numberOf(place, one, 'reportedLoss', prefix),
-        reportedDenominator: numberOf(place, one, 'reportedDenominator', prefix),
+        lossScale: numberOf(place, one, 'lossScale', prefix),
+        reportedLoss: reportedOf(place, one, 'reportedLoss', prefix),
+        reportedDenominator: reportedOf(place, one, 'reportedDenominator', prefix),
+        reported: readOwnReported(place, objectOf(place, one, 'reported', prefix), `${prefix}reported.`),
         width: count('width', 1),
       }),
     };
   });
+}
+
+function readOwnReported(place: Place, from: JsonObject | undefined, prefix: string): MicroBatch['reported'] {
+  if (from === undefined) return undefined;
+  refuseSlips(place, prefix, from, REPORTED_KEYS);
+  return present(Object.fromEntries(REPORTED_KEYS.map((key) => [key, reportedOf(place, from, key, prefix)])));
 }
 
 function readReported(place: Place, from: JsonObject): StepSettings['reported'] {
@@ -232,7 +279,7 @@ function readReported(place: Place, from: JsonObject): StepSettings['reported'] 
     if (!isObject(value)) throw invalidAt(place, `step.reported.${key}`, 'a number or an object', value);
     refuseSlips(place, prefix, value, ['value', 'reduction', 'counts', 'digits']);
     const own: ReportedValue = {
-      value: needed(place, numberOf(place, value, 'value', prefix), `${prefix}value`),
+      value: needed(place, reportedOf(place, value, 'value', prefix), `${prefix}value`),
       ...present({
         reduction: choiceOf(place, value, 'reduction', REDUCTIONS, prefix),
         counts: choiceOf(place, value, 'counts', MEAN_COUNTS, prefix),
@@ -263,6 +310,17 @@ function numberOf(place: Place, from: JsonObject, field: string, prefix: string)
   if (typeof value !== 'number' || !Number.isFinite(value))
     throw invalidAt(place, `${prefix}${field}`, 'a number', value);
   return value;
+}
+
+const NOT_FINITE: ReadonlyMap<unknown, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+]);
+
+/** A number that a trainer computed, which may be none: NaN and infinities are texts. */
+function reportedOf(place: Place, from: JsonObject, field: string, prefix: string): number | undefined {
+  return NOT_FINITE.get(from[field]) ?? numberOf(place, from, field, prefix);
 }
 
 function countOf(

@@ -13,8 +13,11 @@ export interface LossSettings {
 export const CORRECTION_LEVELS = ['token', 'sequence'] as const;
 /** What is compared with the limits. For a row: the product of the token ratios, or their geometric mean. */
 export const CORRECTION_STATISTICS = ['ratio', 'sum', 'mean'] as const;
-/** `truncate` caps the weight; `mask` sets it to 0 outside the limits. */
-export const CORRECTION_ACTIONS = ['truncate', 'mask'] as const;
+/**
+ * `truncate` caps the weight; `mask` sets it to 0 outside the limits; `unknown`: the loss is recomputed with the recorded weight, which
+ * is not verified.
+ */
+export const CORRECTION_ACTIONS = ['truncate', 'mask', 'unknown'] as const;
 
 /** The rollout correction (TIS, MIS, IcePop): the weight is made of exp(oldLogProb − rolloutLogProb). */
 export interface CorrectionSettings {
@@ -47,14 +50,17 @@ export interface KlSettings {
   readonly aggregation?: AggregationSettings;
 }
 
-export const SCOPES = ['global', 'rank', 'micro-batch'] as const;
+export const SCOPES = ['global', 'window', 'rank', 'micro-batch'] as const;
 export const COUNTED = ['mask', 'kept', 'sampled', 'all'] as const;
 
 /** How losses of tokens become one number. */
 export interface AggregationSettings {
   /** A name of the registry of aggregations. */
   readonly mode: string;
-  /** Over what the denominator counts: all micro-batches of all ranks, those of a rank, or one. */
+  /**
+   * Over what the denominator counts: all micro-batches of all ranks; the step's share of the rollout batch (`step.window`); those of a
+   * rank; or one.
+   */
   readonly scope: (typeof SCOPES)[number];
   /** Which tokens the denominator counts. */
   readonly counts: (typeof COUNTED)[number];
@@ -74,7 +80,11 @@ export interface MicroBatch {
   readonly pass: number;
   /** Constant factor between the aggregated loss and the loss that was passed to `backward()`. */
   readonly gradientScale?: number;
+  /** Factor of mixed precision beside the scale that makes the update the stated aggregation; `gradientScale` has precedence. */
+  readonly lossScale?: number;
   readonly reportedLoss?: number;
+  /** Other values that the trainer computed of this micro-batch. */
+  readonly reported?: Readonly<Partial<Record<ReportedKey, number>>>;
   readonly reportedDenominator?: number;
   /** Padded tokens of a row, the divisor of `seq-mean-token-sum-norm` without a scale factor. */
   readonly width?: number;
@@ -134,10 +144,22 @@ export interface SamplingSettings {
   readonly logProbs?: 'raw' | 'processed';
 }
 
+/**
+ * The rollout batch of which a step trains a part, as its masks count it: TRL divides by its tokens, in proportion to the micro-batches.
+ */
+export interface StepWindow {
+  /** Micro-batches of one rank. */
+  readonly microBatches: number;
+  /** Tokens of the loss mask over the recorded ranks. */
+  readonly tokens: number;
+}
+
 /** All of `step`. What is omitted is not known. */
 export interface StepSettings {
   /** Number of the update, before it is applied. */
   readonly optimizerStep?: number;
+  /** The same text in what all ranks of one training record, and in nothing else. */
+  readonly run?: string;
   readonly trainer?: string;
   readonly trainerVersion?: string;
   readonly backend?: string;
@@ -146,6 +168,7 @@ export interface StepSettings {
   readonly kl?: KlSettings;
   readonly entropyCoefficient?: number;
   readonly aggregation?: AggregationSettings;
+  /** Ranks of the training, whether or not the step has the micro-batches of all of them. */
   readonly dataParallelSize?: number;
   readonly contextParallelSize?: number;
   readonly gradientReduction?: 'mean' | 'sum';
@@ -153,6 +176,13 @@ export interface StepSettings {
   readonly precision?: StepPrecision;
   /** Optimizer steps by which a token's policy version may be older. */
   readonly maxStaleness?: number;
+  readonly window?: StepWindow;
+  /** Of each row as the loss received it, of its place in the rollout, token ids and old log-probs. */
+  readonly rowDigests?: readonly string[];
+  /** The same of each row of the rollout, as it was generated and its old log-probs were computed. */
+  readonly sourceDigests?: readonly string[];
+  /** Each row holds the tokens of its trajectory from the first one, so that the place of a token is its position. */
+  readonly wholeTrajectories?: boolean;
   /** At least one. */
   readonly microBatches: readonly MicroBatch[];
   readonly reported: Readonly<Partial<Record<ReportedKey, ReportedValue>>>;

@@ -71,7 +71,9 @@ export function encodeStep(step: StepBatch): Uint8Array {
   const message = new Message({
     format: STEP_FORMAT,
     name: step.name,
-    step: JSON.stringify({ ...settings, ...loss }),
+    step: JSON.stringify({ ...settings, ...loss }, (_key, value: unknown) =>
+      typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
+    ),
     rows: step.rows,
     group: toWire(step.group?.ids),
     groupNames: [...(step.group?.names ?? [])],

@@ -9,6 +9,7 @@ import { type Change, withSettings } from './change.ts';
 
 const SCOPE_TEXT = {
   global: 'over all ranks and micro-batches',
+  window: 'over the rollout batch',
   rank: 'per rank',
   'micro-batch': 'per micro-batch',
 };
@@ -58,7 +59,7 @@ function modesOf(stated: AggregationSettings, batch: StepBatch): Guess[] {
   return counts.flatMap((counted) =>
     AGGREGATIONS.filter(({ mode }) => mode !== 'constant' && (mode !== 'prompt-mean' || batch.group)).flatMap(
       ({ mode }) =>
-        SCOPES.flatMap((scope) =>
+        scopesOf(mode, batch).flatMap((scope) =>
           rowCounts.map((rowCount): Guess => {
             const counting = counted === stated.counts ? '' : `, counting ${COUNT_TEXT[counted]}`;
             const rows = rowCount === stated.rowCount ? '' : `, ${rowText(rowCount)}`;
@@ -69,6 +70,12 @@ function modesOf(stated: AggregationSettings, batch: StepBatch): Guess[] {
     ),
   );
 }
+
+/** Only tokens are counted over the rollout batch, if it is stated. */
+const scopesOf = (mode: string, { step }: StepBatch): AggregationSettings['scope'][] =>
+  SCOPES.filter(
+    (scope) => scope !== 'window' || (mode.startsWith('token-mean') && step.window !== undefined),
+  );
 
 function rowText(rowCount: AggregationSettings['rowCount']): string {
   if (typeof rowCount === 'number') return `divided by ${rowCount} configured rows`;

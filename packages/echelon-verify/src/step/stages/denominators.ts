@@ -26,7 +26,8 @@ export function checkDenominators({ batch, lacks, layout }: StepModel): Denomina
   for (let row = batch.rows - 1; row >= 0; row--) firstRow.set(layout.microBatchOf(row), row);
   const ofMicroBatches = microBatches.flatMap(({ reportedDenominator: reported }, microBatch) => {
     const row = firstRow.get(microBatch);
-    if (reported === undefined || row === undefined) return [];
+    // A stated divisor is no count of anything: the trainer's own number would be compared with itself.
+    if (reported === undefined || row === undefined || !mode.counts(aggregation)) return [];
     const expected = (mode.common ?? mode.divide)(layout, row, aggregation);
     return [compared({ place: `micro-batch ${microBatch}`, row, reported, expected })];
   });

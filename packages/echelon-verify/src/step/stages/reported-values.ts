@@ -3,8 +3,9 @@
 import { FLOAT32 } from '../../bounds/arithmetic.ts';
 import { MAX_SUM_DEPTH } from '../../bounds/set-bounds.ts';
 import type { StepModel } from '../chain.ts';
-import type { MeanCounts, ReportedKey, ReportedValue } from '../format/settings.ts';
+import { type MeanCounts, REPORTED_KEYS, type ReportedKey, type ReportedValue } from '../format/settings.ts';
 import { CODE, judge, OUTCOMES } from '../judge.ts';
+import { lackingRanks } from '../needs.ts';
 import type { ValueReport } from '../step-report.ts';
 import { errorOfSum, type MicroBatchSums, type Sum, type TokenSums } from '../sums.ts';
 
@@ -148,18 +149,80 @@ export function reduced(parts: readonly Part[], reduction: ReportedValue['reduct
   };
 }
 
+/** A value of the reported kind, in words if the ranks have several. */
+interface Reduced {
+  readonly part: Part;
+  readonly of: string;
+}
+
+/**
+ * The values that a reduction can mean. The last micro-batch is that of one rank, whichever logs, or the mean over ranks of their last
+ * ones.
+ */
+export function reductionsTo(
+  { layout, batch }: StepModel,
+  parts: readonly Part[],
+  reduction: ReportedValue['reduction'],
+): Reduced[] {
+  if (reduction !== 'last-micro-batch' || parts.length === 1)
+    return [{ part: reduced(parts, reduction, layout.ranks), of: '' }];
+  const last = new Map<number, Part>();
+  batch.step.microBatches.forEach(({ rank }, at) => void last.set(rank, parts[at]!));
+  const all = [...last].map(([rank, part]) => ({ part, of: last.size === 1 ? '' : ` of rank ${rank}` }));
+  if (all.length === 1) return all;
+  const ofRanks = all.map(({ part }) => part);
+  return [
+    ...all,
+    {
+      part: reduced(ofRanks, 'mean-of-micro-batches', layout.ranks),
+      of: ' of each rank, as a mean over ranks',
+    },
+  ];
+}
+
 /** All reported values: those of `step.reported`, then the losses of the micro-batches. */
 export function checkValues(model: StepModel, sums: readonly MicroBatchSums[]): ValueReport[] {
   const { reported, microBatches } = model.batch.step;
   const ofStep = (Object.keys(reported) as ReportedKey[]).map((key) => checkValue(model, sums, key));
-  const found = partsOf(model, sums, 'loss');
-  const ofMicroBatches = microBatches.flatMap(({ reportedLoss }, at): ValueReport[] => {
-    if (reportedLoss === undefined) return [];
-    const name = `microBatches[${at}].reportedLoss` as const;
-    const stated = { value: reportedLoss };
-    return ['lacks' in found ? unknown(name, stated, found.lacks) : judged(name, stated, found.parts[at]!)];
-  });
+  const ofMicroBatches = [
+    ...checkMicroBatches(model, sums, {
+      key: 'loss',
+      values: microBatches.map((one) => one.reportedLoss),
+      name: (at) => `microBatches[${at}].reportedLoss`,
+    }),
+    ...REPORTED_KEYS.flatMap((key) =>
+      checkMicroBatches(model, sums, {
+        key,
+        values: microBatches.map((one) => one.reported?.[key]),
+        name: (at) => `microBatches[${at}].reported.${key}`,
+      }),
+    ),
+  ];
   return [...ofStep, ...ofMicroBatches];
+}
+
+/** One value of each micro-batch that reports it. */
+function checkMicroBatches(
+  model: StepModel,
+  sums: readonly MicroBatchSums[],
+  {
+    key,
+    values,
+    name,
+  }: {
+    readonly key: ReportedKey;
+    readonly values: readonly (number | undefined)[];
+    readonly name: (at: number) => ValueReport['name'];
+  },
+): ValueReport[] {
+  if (values.every((value) => value === undefined)) return [];
+  const found = partsOf(model, sums, key);
+  return values.flatMap((value, at): ValueReport[] => {
+    if (value === undefined) return [];
+    const stated = { value };
+    if ('lacks' in found) return [unknown(name(at), stated, found.lacks)];
+    return [judged(name(at), stated, found.parts[at]!)];
+  });
 }
 
 function checkValue(model: StepModel, sums: readonly MicroBatchSums[], key: ReportedKey): ValueReport {
@@ -167,11 +230,17 @@ function checkValue(model: StepModel, sums: readonly MicroBatchSums[], key: Repo
   const found = partsOf(model, sums, key, stated.counts);
   if ('lacks' in found) return unknown(key, stated, found.lacks);
   if (stated.lacks !== undefined) return unknown(key, stated, [stated.lacks]);
+  const missing = lackingRanks(model.layout);
+  if (missing.length > 0) return unknown(key, stated, missing);
   if (stated.hasMore) return ofUnknownNumber(key, stated, found.parts, model.layout.ranks);
   const isOne = found.parts.length === 1;
   if (!isOne && stated.reduction === undefined)
     return unknown(key, stated, [`step.reported.${key}.reduction`]);
-  return judged(key, stated, reduced(found.parts, stated.reduction, model.layout.ranks));
+  const all = reductionsTo(model, found.parts, stated.reduction);
+  const [nearest] = all.toSorted(
+    (a, b) => Math.abs(a.part.value - stated.value) - Math.abs(b.part.value - stated.value),
+  );
+  return judged(key, stated, nearest!.part);
 }
 
 /**
@@ -213,6 +282,7 @@ function unknown(name: ValueReport['name'], stated: ReportedValue, lacks: readon
 
 /** A tracker's digits add half a unit of the last one; a float32 value adds its rounding. */
 export function printError({ value, digits }: ReportedValue): number {
+  if (!Number.isFinite(value)) return 0;
   if (digits === undefined || value === 0) return 2 ** -24 * Math.abs(value);
   return 0.5 * 10 ** (Math.floor(Math.log10(Math.abs(value))) - digits + 1);
 }

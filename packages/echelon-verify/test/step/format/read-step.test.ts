@@ -62,7 +62,7 @@ test('the example of the documentation is read and ok', () => {
   const text = /```json\n([\s\S]*?)```/.exec(section)![1]!;
   const recorded = readRecorded(new TextEncoder().encode(text), 'doc.json');
   assert.ok('steps' in recorded);
-  const [report] = recorded.steps.map(verifyStep);
+  const [report] = recorded.steps.map((step) => verifyStep(step));
   assert.equal(report!.ok, true);
   assert.equal(report!.stages.find(({ stage }) => stage === 'denominator')!.exact, 2);
 });
@@ -114,5 +114,19 @@ test('a step that Python wrote is read as its file says', () => {
   assert.deepEqual(
     Buffer.from(encodeStep(recorded.steps[0]!)),
     readFileSync(new URL('typescript.pb', folder)),
+  );
+});
+
+test('a loss and a denominator that are no numbers are reported as such, after the wire too, and are wrong', () => {
+  const batch = exampleBatch();
+  const [first, ...others] = batch.step.microBatches as object[];
+  batch.step.microBatches = [{ ...first, reportedLoss: 'NaN', reportedDenominator: 'Infinity' }, ...others];
+  const step = decodeStep(encodeStep(readOne(batch)));
+  const { reportedLoss, reportedDenominator } = step.step.microBatches[0]!;
+  assert.deepEqual([reportedLoss, reportedDenominator], [Number.NaN, Number.POSITIVE_INFINITY]);
+  const wrong = verifyStep(step).stages.filter((stage) => stage.wrong > 0);
+  assert.deepEqual(
+    wrong.map(({ stage }) => stage),
+    ['denominator', 'reported'],
   );
 });

@@ -1,0 +1,267 @@
+# needs: trl
+"""Captured optimizer steps of trainings with TRL's GRPOTrainer on several ranks at once, three micro-batches each."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import pytest
+
+from echelon_capture import trl, trl_steps
+from ranks_support import run_ranks
+from steps_support import verified
+
+pytest.importorskip("trl")
+
+GOLDEN = Path(__file__).parents[3] / "scripts" / "golden"
+MICRO_BATCHES = 3
+SMALL = dict(
+    max_steps=2, per_device_train_batch_size=4, gradient_accumulation_steps=MICRO_BATCHES, num_generations=4, learning_rate=1e-2,
+    logging_strategy="no", log_completions=False, ddp_timeout=120,
+)  # fmt: skip
+RIGHT = {
+    "dapo": {},
+    "dapo, bfloat16": dict(bf16=True),
+    "dapo in two windows": dict(steps_per_generation=2 * MICRO_BATCHES),
+    "dapo, truncated rows without loss": dict(mask_truncated_completions=True),
+    "grpo with KL": dict(loss_type="grpo", beta=0.04),
+    "bnpo": dict(loss_type="bnpo"),
+    "dr_grpo": dict(loss_type="dr_grpo"),
+    "cispo, two passes": dict(loss_type="cispo", epsilon_high=1.28, num_iterations=2),
+}
+
+
+def trains(plant=None, **settings):
+    """A case of `run_ranks`: a training, with what is planted into the trainer."""
+
+    def case(rank, size):
+        import trl_run
+        from transformers import Qwen2ForCausalLM
+
+        folder = Path(os.environ["ECHELON_CAPTURE_DIR"]) / f"work-{rank}"
+        (folder / "run").mkdir(parents=True)
+        os.chdir(folder)
+        own, make = trl_run.GRPOTrainer.train, trl_run.model
+
+        def followed(trainer):
+            with plant(trainer, size) if plant else contextlib.nullcontext():
+                trl.follow(trainer)
+                trl_steps.follow_steps(trainer, every=1)
+                own(trainer)
+
+        # The reference policy is loaded by the name of the model.
+        trl_run.GRPOTrainer.train, trl_run.model = followed, lambda: Qwen2ForCausalLM.from_pretrained(folder.parents[2] / "model")
+        try:
+            trl_run.train("ranks", dict(rewards=[trl_run.decimal], config={**SMALL, **settings}))
+        finally:
+            trl_run.GRPOTrainer.train, trl_run.model = own, make
+
+    return case
+
+
+def items(change):
+    """Plants another `num_items_in_batch`: `change(inputs, count, size)`."""
+
+    @contextlib.contextmanager
+    def plant(trainer, size):
+        own = trainer._compute_loss
+
+        def faulty(model, inputs):
+            return own(model, {**inputs, "num_items_in_batch": change(inputs, inputs["num_items_in_batch"], size)})
+
+        trainer._compute_loss = faulty
+        yield
+
+    return plant
+
+
+def scaled(factor):
+    """The right loss times a factor of the ranks."""
+
+    @contextlib.contextmanager
+    def plant(trainer, size):
+        own = trainer._compute_loss
+        trainer._compute_loss = lambda model, inputs: own(model, inputs) * factor(size)
+        yield
+
+    return plant
+
+
+@contextlib.contextmanager
+def full_window(trainer, _size):
+    """The last, shorter window is divided as if it were full."""
+    own = trainer._compute_loss
+
+    def faulty(model, inputs):
+        given, trainer.current_gradient_accumulation_steps = trainer.current_gradient_accumulation_steps, 2 * MICRO_BATCHES
+        try:
+            return own(model, inputs)
+        finally:
+            trainer.current_gradient_accumulation_steps = given
+
+    trainer._compute_loss = faulty
+    yield
+
+
+def generated(change):
+    """Plants a change of what the generation of a process returns: `change(result, rank)`."""
+
+    @contextlib.contextmanager
+    def plant(trainer, _size):
+        own = trainer._generate_and_score_completions
+
+        def faulty(inputs):
+            result = own(inputs)
+            change(result, trainer.accelerator.process_index)
+            return result
+
+        trainer._generate_and_score_completions = faulty
+        yield
+
+    return plant
+
+
+def other_slice(result, rank):
+    """Each rank has the advantages of the other one's rows."""
+    import torch.distributed as dist
+
+    of_all = [torch_like(result["advantages"]) for _ in range(dist.get_world_size())]
+    dist.all_gather(of_all, result["advantages"])
+    result["advantages"] = of_all[rank - 1]
+
+
+def torch_like(tensor):
+    return tensor.new_empty(tensor.shape)
+
+
+def shifted(result, _rank):
+    mask = result["completion_mask"]
+    mask[:] = mask.roll(1, dims=1)
+    mask[:, 0] = 0
+
+
+def without_last(result, _rank):
+    mask = result["completion_mask"]
+    for row in mask:
+        row[int(row.sum()) - 1] = 0
+
+
+def rolled(key):
+    def change(result, _rank):
+        result[key] = result[key].roll(1, dims=0)
+
+    return change
+
+
+@contextlib.contextmanager
+def rolled_after_generation(trainer, _size):
+    own = trainer._prepare_inputs
+
+    def faulty(inputs):
+        result = own(inputs)
+        return {**result, "advantages": result["advantages"].roll(1)}
+
+    trainer._prepare_inputs = faulty
+    yield
+
+
+@contextlib.contextmanager
+def counted_before_truncation(trainer, _size):
+    """Truncated completions leave the numerator, not the count."""
+    own = trainer._generate_and_score_completions
+
+    def faulty(inputs):
+        result = own(inputs)
+        mask = result["completion_mask"]
+        mask[:, -1] = 0
+        return result
+
+    trainer._generate_and_score_completions = faulty
+    yield
+
+
+PLANTED = {
+    "19 all positions": items(lambda inputs, count, size: count * inputs["completion_mask"].numel() / inputs["completion_mask"].sum()),
+    "20 scaled twice": scaled(lambda size: size),
+    "22 truncated tokens stay in the count": counted_before_truncation,
+    "23 times accumulation over steps per generation": scaled(lambda size: 1 / 2),
+    "24 divided by the accumulation once more": scaled(lambda size: 1 / MICRO_BATCHES),
+    "25 a shorter window is divided by the full size": full_window,
+    "27, 44, 51 tokens of the micro-batch": items(lambda inputs, count, size: inputs["completion_mask"].sum() * MICRO_BATCHES * size),
+    "29 a count of 0": items(lambda inputs, count, size: count * 0 * float("nan")),
+    "31 summed over micro-batches": items(lambda inputs, count, size: inputs["completion_mask"].sum() * size),
+    "50 the tokens of the rank": items(lambda inputs, count, size: count * 0 + 41 * size),
+    "70 times micro-batches and ranks": scaled(lambda size: MICRO_BATCHES * size),
+}
+# What the loss gets is not what was generated and estimated.
+RECEIVED = {
+    "advantages of the other slice": generated(other_slice),
+    "advantages that moved by a row": generated(rolled("advantages")),
+    "advantages that moved by a row after the generation": rolled_after_generation,
+    "ids that moved by a row": generated(rolled("completion_ids")),
+    "a mask that moved by a token": generated(shifted),
+    "the last token untrained": generated(without_last),
+}
+CASES = {
+    **{f"received/{name}": trains(plant, max_steps=1) for name, plant in RECEIVED.items()},
+    **{f"right/{name}": trains(**settings) for name, settings in RIGHT.items()},
+    **{f"planted/{name}": trains(plant, max_steps=1) for name, plant in PLANTED.items()},
+    "planted/25 in means of rows": trains(full_window, max_steps=1, loss_type="grpo"),
+    "planted/20 in bfloat16": trains(scaled(lambda size: size), max_steps=1, bf16=True),
+}
+
+
+OF_FOUR_RANKS = ("right/dapo", "right/dapo, bfloat16", "planted/22 truncated tokens stay in the count", "planted/50 the tokens of the rank")
+
+
+@pytest.fixture(scope="module", params=[2, 4])
+def captured(request, tmp_path_factory):
+    """The folder in which all cases of so many ranks captured, and the number of ranks."""
+    import sys
+
+    sys.path.insert(0, str(GOLDEN))
+    import trl_run  # noqa: F401 - before the ranks are forked, which share it
+
+    folder = tmp_path_factory.mktemp("ranks")
+    trl_run.model().save_pretrained(folder / "model")
+    cases = CASES if request.param == 2 else {name: CASES[name] for name in OF_FOUR_RANKS}
+    run_ranks(request.param, cases, folder)
+    return folder, request.param, cases
+
+
+def by_case(folder, kind):
+    """The reports of each case, from one call of the command line."""
+    reports: dict[str, list[dict]] = {}
+    for report in verified(folder / kind)[1]:
+        reports.setdefault(Path(report["file"]).parent.name, []).append(report)
+    return reports
+
+
+def test_right_steps_of_all_ranks_are_verified_with_their_denominators(captured):
+    folder, size, cases = captured
+    found = by_case(folder, "right")
+    assert {f"right/{name}" for name in found} == {name for name in cases if name.startswith("right/")}
+    for name, reports in found.items():
+        assert len(reports) == 2
+        for report in reports:
+            assert report["ok"], (name, report)
+            assert report["rows"] == 4 * MICRO_BATCHES * size
+            assert report["findings"] == [], (name, report["findings"])
+            assert report["coverage"]["missing"] == [], (name, report["coverage"])
+
+
+def test_every_row_that_is_not_the_one_that_was_generated_and_estimated_is_found(captured):
+    folder, size, _ = captured
+    if size == 2:
+        found = by_case(folder, "received")
+        assert set(found) == set(RECEIVED)
+        assert [name for name, reports in found.items() if all(report["consistent"] for report in reports)] == []
+
+
+def test_every_wrong_denominator_or_scale_is_found(captured):
+    folder, _, cases = captured
+    found = by_case(folder, "planted")
+    assert {f"planted/{name}" for name in found} == {name for name in cases if name.startswith("planted/")}
+    assert [name for name, reports in found.items() if all(report["consistent"] for report in reports)] == []

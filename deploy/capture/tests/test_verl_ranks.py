@@ -1,0 +1,229 @@
+# needs: verl
+"""Captured optimizer steps of verl's own engine and losses on several ranks at once: what one rank cannot count, the files of all show."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from pathlib import Path
+
+import pytest
+
+from echelon_capture import verl_steps
+from ranks_support import run_ranks
+from steps_support import verified
+from verl_support import batch_of, config_of, engine_of, model_of
+
+ROWS, MICRO_BATCHES = 6, 3
+RIGHT = {
+    "token mean": {},
+    "token mean, bfloat16": dict(dtype="bfloat16"),
+    "sequence mean": dict(loss_agg_mode="seq-mean-token-mean"),
+    "sequence sum with KL": dict(loss_agg_mode="seq-mean-token-sum", use_kl_loss=True, kl_loss_type="low_var_kl", kl_loss_coef=0.05),
+    "sums over a constant": dict(loss_agg_mode="seq-mean-token-sum-norm", loss_scale_factor=64),
+    "rollout weights, bfloat16": dict(weights=True, dtype="bfloat16"),
+}
+
+
+def trains(*, plant=None, weights=False, dtype="float32", updates=2, **settings):
+    """A case of `run_ranks`: updates of one rank, with what is planted into verl's functions."""
+
+    def case(rank, size):
+        import torch
+        from verl.workers import engine_workers
+        from verl.workers.engine.fsdp import transformer_impl
+        from verl.workers.utils import losses
+
+        transformer_impl.get_device_id = lambda: "cpu"
+        own = (losses.get_policy_loss_fn, losses.kl_penalty, engine_workers.TrainingWorker.set_loss_fn, losses.agg_loss)
+        with plant(rank, size) if plant else contextlib.nullcontext():
+            verl_steps.follow_steps(every=1)
+            torch.manual_seed(7)
+            model = model_of().to(getattr(torch, dtype))
+            worker = object.__new__(engine_workers.TrainingWorker)
+            worker.engine = engine_of(model)
+            averaged(worker.engine, size)
+            worker.set_loss_fn(functools.partial(losses.ppo_loss, config=config_of(**settings)))
+            torch.manual_seed(100 + rank)
+            data = batch_of(model, weights, ROWS, size)
+            for _ in range(updates):
+                worker.engine.train_batch(data.clone(), worker.loss_fn)
+        (losses.get_policy_loss_fn, losses.kl_penalty, engine_workers.TrainingWorker.set_loss_fn, losses.agg_loss) = own
+        delattr(losses, verl_steps._MARK)
+
+    return case
+
+
+def averaged(engine, size):
+    """As FSDP does, before the update."""
+    import torch
+
+    own = engine.optimizer_step
+
+    def optimizer_step():
+        for parameter in engine.module.parameters():
+            torch.distributed.all_reduce(parameter.grad)
+            parameter.grad /= size
+        return own()
+
+    engine.optimizer_step = optimizer_step
+
+
+def aggregates(change):
+    """Plants another `agg_loss`: `change(own, loss_mat, loss_mask, mode, info, size)` gives the loss."""
+
+    @contextlib.contextmanager
+    def plant(_rank, size):
+        from verl.trainer.ppo import core_algos
+
+        own = core_algos.agg_loss
+
+        def agg_loss(loss_mat, loss_mask, loss_agg_mode, **info):
+            return change(own, loss_mat, loss_mask, loss_agg_mode, info, size)
+
+        core_algos.agg_loss = agg_loss
+        try:
+            yield
+        finally:
+            core_algos.agg_loss = own
+
+    return plant
+
+
+def scaled(factor):
+    """The right loss times a factor of the ranks."""
+    return aggregates(lambda own, mat, mask, mode, info, size: own(mat, mask, mode, **info) * factor(size))
+
+
+def counted(change):
+    """Plants another count: `change(info, loss_mat, loss_mask)` gives the arguments that differ."""
+    return aggregates(lambda own, mat, mask, mode, info, size: own(mat, mask, mode, **{**info, **change(info, mat, mask)}))
+
+
+@contextlib.contextmanager
+def rejected_after_the_count(_rank, _size):
+    """Tokens leave the mask of the loss after verl has counted `loss_mask`."""
+    from verl.workers.utils import losses
+
+    own = losses.ppo_loss
+
+    def ppo_loss(config, model_output, data, dp_group=None):
+        import torch
+
+        mask = data["response_mask"]
+        kept = [row * (torch.arange(len(row)) != 1) for row in mask.unbind()]
+        data = data.clone()
+        data["response_mask"] = torch.nested.as_nested_tensor(kept, layout=torch.jagged)
+        return own(config=config, model_output=model_output, data=data, dp_group=dp_group)
+
+    losses.ppo_loss = ppo_loss
+    try:
+        yield
+    finally:
+        losses.ppo_loss = own
+
+
+LOCAL = dict(batch_num_tokens=None, global_batch_size=None, dp_size=1)
+# Rows of the page on silent bugs whose class is the denominator or the scale of the loss, as far as verl's functions can have them.
+PLANTED = {
+    "19 divided by all positions": counted(lambda info, mat, mask: dict(batch_num_tokens=info["batch_num_tokens"] * mask.numel() / mask.sum())),
+    "20 scaled twice": scaled(lambda size: size),
+    "21, 22, 36 rejected tokens stay in the count": rejected_after_the_count,
+    "31, 33 per micro-batch, summed": counted(lambda info, mat, mask: LOCAL),
+    "34 without the ranks": counted(lambda info, mat, mask: dict(dp_size=1)),
+    "35, 67 weighted with shares of the rows": aggregates(
+        lambda own, mat, mask, mode, info, size: own(mat, mask, mode, **LOCAL) * len(mask) / ROWS
+    ),
+    "44, 51 mean of the means of micro-batches": aggregates(
+        lambda own, mat, mask, mode, info, size: own(mat, mask, mode, **LOCAL) / MICRO_BATCHES
+    ),
+    "45 divided by the context-parallel size": scaled(lambda size: 1 / 2),
+    "70 times micro-batches and ranks": scaled(lambda size: MICRO_BATCHES * size),
+}
+
+
+@contextlib.contextmanager
+def own_count(_rank, size):
+    """Each rank divides by its own tokens: the sum over the ranks is left away."""
+    import torch
+
+    own = torch.distributed.all_reduce
+
+    def all_reduce(tensor, *arguments, **keywords):
+        if tensor.dim() > 0:
+            return own(tensor, *arguments, **keywords)
+        tensor *= size
+        return None
+
+    torch.distributed.all_reduce = all_reduce
+    try:
+        yield
+    finally:
+        torch.distributed.all_reduce = own
+
+
+PLANTED["50 each rank divides by its own count"] = own_count
+ROWS_PLANTED = {
+    "34 no mean over rows": (dict(loss_agg_mode="seq-mean-token-sum"), counted(lambda info, mat, mask: dict(global_batch_size=1))),
+    "34 rows of the rank": (dict(loss_agg_mode="seq-mean-token-mean"), counted(lambda info, mat, mask: dict(global_batch_size=ROWS))),
+}
+CASES = {
+    **{f"right/{name}": trains(**settings) for name, settings in RIGHT.items()},
+    **{f"planted/{name}": trains(plant=plant) for name, plant in PLANTED.items()},
+    **{f"planted/{name}": trains(plant=plant, **settings) for name, (settings, plant) in ROWS_PLANTED.items()},
+    "planted/50 in bfloat16": trains(plant=own_count, dtype="bfloat16"),
+}
+
+
+@pytest.fixture(scope="module", params=[2, 4])
+def captured(request, tmp_path_factory):
+    """The folder in which all cases of so many ranks captured, and the number of ranks."""
+    pytest.importorskip("verl.workers.engine_workers")
+    folder = tmp_path_factory.mktemp("ranks")
+    run_ranks(request.param, CASES, folder)
+    return folder, request.param
+
+
+def by_case(folder, kind):
+    """The reports of each case, from one call of the command line."""
+    reports: dict[str, list[dict]] = {}
+    for report in verified(folder / kind)[1]:
+        reports.setdefault(Path(report["file"]).parent.name, []).append(report)
+    return reports
+
+
+def counts_of(report, name):
+    stage = next(stage for stage in report["stages"] if stage["stage"] == name)
+    return [stage[key] for key in ("wrong", "unverifiable")]
+
+
+def test_right_steps_of_all_ranks_are_verified_with_their_denominators(captured):
+    folder, size = captured
+    found = by_case(folder, "right")
+    assert set(found) == set(RIGHT)
+    for name, reports in found.items():
+        assert len(reports) == 2
+        for report in reports:
+            assert report["rows"] == ROWS * size
+            assert report["consistent"], (name, report)
+            assert counts_of(report, "gradient") == [0, 0], (name, report)
+            assert counts_of(report, "denominator") == [0, 0], (name, report)
+
+
+def test_every_wrong_denominator_or_scale_is_found(captured):
+    folder, _ = captured
+    found = by_case(folder, "planted")
+    missed = [name for name, reports in found.items() if all(report["consistent"] for report in reports)]
+    assert len(found) == len(CASES) - len(RIGHT)
+    assert missed == []
+
+
+def test_without_the_file_of_one_rank_denominators_are_unverifiable(captured, tmp_path):
+    folder, size = captured
+    for path in (folder / "right" / "token mean").glob(f"update-000001-rank-[!{size - 1}].pb"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    status, (report,) = verified(tmp_path)
+    lacks = next(stage["lacks"] for stage in report["stages"] if stage["stage"] == "denominator")
+    assert status == 3
+    assert counts_of(report, "denominator") == [0, MICRO_BATCHES * (size - 1)]
+    assert lacks == [f"the files of 1 other of {size} ranks"]
