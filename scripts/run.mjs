@@ -22,6 +22,7 @@ const TASKS = {
   demo: { program: CLI, args: ['demo'], isolated: true, relayed: true },
   test: { program: 'scripts/test.ts', isolated: true },
   'test:full': { program: 'scripts/test.ts', args: ['--full'], isolated: true },
+  'test:attacks': { program: 'scripts/test.ts', args: ['--attacks'], isolated: true },
   'test:nemesis': { program: 'test/nemesis/main.ts', isolated: true },
   'test:clusters': { program: 'test/nemesis/clusters/main.ts', isolated: true },
   bench: { program: 'test/bench/main.ts', isolated: true },
@@ -74,7 +75,7 @@ async function main() {
   const [name, ...args] = process.argv.slice(2);
   if (!Object.hasOwn(TASKS, name))
     throw new SetupError(`unknown task ${name}; one of ${Object.keys(TASKS).join(', ')}`);
-  const ready = await setup({ tests: name === 'test' || name === 'test:full' });
+  const ready = await setup({ tests: ['test', 'test:full', 'test:attacks'].includes(name) });
   if (name === 'test:full' && !args.includes('--help')) makeTrainers(); // before the network is given up
   const task = TASKS[name];
   if (!task) {

@@ -1,7 +1,7 @@
 // Runs the test files, several at a time, once or repeatedly; `npm test -- --help` says how.
 import { availableParallelism } from 'node:os';
 import { measureCpu } from './test/cpu.ts';
-import { findItems, type Item } from './test/items.ts';
+import { attackFiles, findItems, type Item } from './test/items.ts';
 import type { Outcome } from './test/lanes.ts';
 import { readLeft, writeLeft } from './test/left.ts';
 import { startLoad } from './test/load.ts';
@@ -11,8 +11,9 @@ import { type Round, readRounds, roundLines, writeRounds } from './test/rounds.t
 import { runItems } from './test/run-items.ts';
 import { readTimes, type Time, writeTimes } from './test/times.ts';
 
-function chooseItems({ named, left, full }: TestOptions): Item[] {
-  const all = findItems({ full: full || named.some((part) => part.includes('full')) });
+function chooseItems({ attacks, left, full, ...options }: TestOptions): Item[] {
+  const named = attacks ? attackFiles() : options.named;
+  const all = findItems({ full: full || attacks || named.some((part) => part.includes('full')) });
   const isNamed = ({ name }: Item, parts: readonly string[]): boolean =>
     parts.some((part) => name.includes(part));
   const unknown = named.filter((part) => !all.some((item) => isNamed(item, [part])));

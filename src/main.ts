@@ -35,6 +35,8 @@ import { observeStore } from './observe/observe-store.ts';
 import { createDeliveriesQueue } from './queue/deliveries-queue.ts';
 import { createExperimentsQueue } from './queue/experiments-queue.ts';
 import { watchClock } from './store/clock/watch-clock.ts';
+import { createKeys } from './store/redis/keys.ts';
+import { createOwnRedis } from './store/redis/own-redis.ts';
 import type { Store } from './store/store.ts';
 
 /*
@@ -146,7 +148,8 @@ async function openParts({
   const name = roles.join('+');
   const hidden = hiddenValues(settings, options.clusters);
   const log = createLog({ level: settings.logLevel, name, file: options.logFile, redact: hidden.redact });
-  const connections = { place: options.redis ?? redisPlace(settings), settings, log, resources };
+  const own = createOwnRedis(createKeys(settings.redisPrefix).installation);
+  const connections = { place: options.redis ?? redisPlace(settings), settings, log, resources, own };
   const patience = createStartPatience({ waitMs: settings.startWaitMs, log });
   const commandMs = commandTimeout(settings, roles);
   const { store: opened, installation, watch } = await openStore(connections, { commandMs, start: patience });

@@ -14,6 +14,7 @@ const {
   ECHELON_ARGUMENTS = '',
   ECHELON_PROGRAM = '',
   ECHELON_BADGE = '',
+  ECHELON_MINUTES = '60',
   GITHUB_OUTPUT,
   GITHUB_STEP_SUMMARY,
   GITHUB_WORKSPACE = process.cwd(),
@@ -44,14 +45,25 @@ function annotate(level, message, { file, title }) {
 
 /** Runs the verifier on the paths; what it says as JSON, and its exit status. */
 function verifyPaths(paths) {
-  // The program and the options are of the workflow's author; the paths are passed as they are.
-  const script = `${ECHELON_PROGRAM} verify --json --html "$0" ${ECHELON_ARGUMENTS} "$@"`;
+  // The program and the options are of the workflow's author; the paths are passed as they are, and none is an option.
+  const script = `${ECHELON_PROGRAM} verify --json --html "$0" ${ECHELON_ARGUMENTS} -- "$@"`;
   const { status, stdout, stderr, error } = spawnSync(
     'sh',
     ['-c', script, join(folder, 'report.html'), ...paths],
-    { encoding: 'utf8', maxBuffer: 2 ** 30 },
+    {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 30,
+      timeout: Number(ECHELON_MINUTES) * 60_000,
+      killSignal: 'SIGKILL',
+    },
   );
   printForeign(stderr ?? '');
+  if (error?.code === 'ETIMEDOUT') {
+    annotate('error', `The verification took more than ${ECHELON_MINUTES} minutes.`, {
+      title: 'Not verified',
+    });
+    return { status: 2, batches: [] };
+  }
   if (error) throw error;
   try {
     return { status, ...JSON.parse(stdout) };

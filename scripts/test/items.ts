@@ -30,6 +30,14 @@ export function findItems({ full }: { full: boolean }): Item[] {
   return all.filter(({ name }) => full || !FULL.test(name)).sort((a, b) => a.name.localeCompare(b.name));
 }
 
+/** The test files that docs/evidence/attacks.md names, which therefore are all attacks that are played. */
+export function attackFiles(): string[] {
+  const page = readFileSync('docs/evidence/attacks.md', 'utf8');
+  return [...page.matchAll(/`([\w./-]+\/[\w.-]+\.test\.ts|[\w./-]+\/test_\w+\.py)`/g)].map(
+    ([, name]) => name!,
+  );
+}
+
 /** A Python test file says in its first lines which trainer it needs: `# needs: verl`. */
 function pythonItem(name: string): Item {
   const [, needs] = /^# needs: (\S+)$/m.exec(readFileSync(name, 'utf8').slice(0, 1_000)) ?? [];

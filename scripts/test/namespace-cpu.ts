@@ -18,6 +18,7 @@ const TICKS_PER_SECOND = 100;
 
 /** Samples all processes; of one that lived shorter than the interval only what its parent waited for counts. */
 export function followNamespaces(): NamespaceCpu {
+  const own = readlinkSync('/proc/self/ns/net');
   const seen = new Map<number, Seen>();
   const sample = (): void => {
     for (const one of seen.values()) one.alive = false;
@@ -25,6 +26,10 @@ export function followNamespaces(): NamespaceCpu {
       const one = seenNow(pid);
       if (one !== undefined) seen.set(pid, one);
     }
+    // The parent of an ended process has counted it when it waited for it.
+    for (const [pid, { alive, parent, network }] of seen)
+      if (!alive && seen.get(parent)?.alive === true && seen.get(parent)?.network === network)
+        seen.delete(pid);
   };
   const timer = setInterval(sample, SAMPLE_MS);
   return {
@@ -32,12 +37,10 @@ export function followNamespaces(): NamespaceCpu {
       const before = seen.get(pid)?.network;
       sample();
       const network = seen.get(pid)?.network ?? before;
-      // The parent of an ended process has counted it when it waited for it.
-      const counted = [...seen.values()].filter(
-        (one) =>
-          one.network === network && (one.alive || seen.get(one.parent)?.alive !== true || one.parent === 1),
-      );
-      return counted.reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND;
+      // A process that was just started has not entered its namespace yet.
+      if (network === own) return 0;
+      const inside = [...seen.values()].filter((one) => one.network === network);
+      return inside.reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND;
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };

@@ -7,6 +7,8 @@ export interface TestOptions {
   readonly named: readonly string[];
   /** With the files that only the full run has. */
   readonly full: boolean;
+  /** Only the files that docs/evidence/attacks.md names, the long ones included. */
+  readonly attacks: boolean;
   /** Only what the last run left: files that failed, or that it did not reach. */
   readonly left: boolean;
   /** How many files run at a time. */
@@ -34,6 +36,7 @@ whose name ends with .full.test.ts or _full.py.
 
 options:
   --full       with the long files: fuzzing, all failpoints, packages, images, other versions of Ray
+  --attacks    run the files that docs/evidence/attacks.md names, also the long ones: npm run test:attacks
   --left       run what the last run left: files that failed, or that it did not reach
   --lanes N    run at most N files at a time (default here: ${LANES})
   --repeat N   run everything N times, and print how often each test failed
@@ -56,6 +59,7 @@ export function readOptions(args: readonly string[]): TestOptions | 'help' {
   return {
     named: positionals,
     full: values.full,
+    attacks: values.attacks,
     left: values.left,
     lanes: numberOf('lanes', values.lanes) ?? LANES,
     rounds: numberOf('repeat', values.repeat) ?? 1,
@@ -74,6 +78,7 @@ function parsed(args: readonly string[]) {
       allowPositionals: true,
       options: {
         full: flag,
+        attacks: flag,
         left: flag,
         resume: flag,
         record: flag,

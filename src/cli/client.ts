@@ -2,7 +2,9 @@ import type { Connection, EventMessage } from 'echelon-client/calls';
 import { connect } from 'echelon-client/connect';
 import { ApiError, type ClientError } from 'echelon-client/errors';
 import { follow, StreamClosed } from 'echelon-client/follow';
+import { createServerClock, type ServerClock } from 'echelon-client/server-clock';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { inert } from 'echelon-verify/text/inert';
 import type { FeedEntry } from '../core/events.ts';
 
 /** An event of an experiment. A stream that resumes with `id` begins with the next event. */
@@ -24,6 +26,10 @@ export interface Client extends Connection {
   events(id: string, options: StreamOptions): AsyncIterable<ReceivedEvent>;
   /** The events of a project (undefined: of all projects), from now on unless `after` is given; else as `events`. */
   feed(project: string | undefined, options: StreamOptions): AsyncIterable<FeedEntry>;
+  /** Now by the clock of the server, in ms since 1970, as the answers so far tell it: recorded times are of that clock. */
+  now(): number;
+  /** {@link now}, after a request if no answer has come yet. */
+  serverTime(): Promise<number>;
 }
 
 /** A request that the API may have received and carried out, although no answer of the API came. */
@@ -52,15 +58,21 @@ export const PATIENCE_MS = 60_000;
 export function createClient(options: ClientOptions): Client {
   const { url, token, onCut = () => undefined, timeoutMs = PATIENCE_MS } = options;
   const base = url.replace(/\/$/, '');
+  const clock = createServerClock();
   const api = connect({
     url: base,
     token,
     timeoutMs,
-    fetch: announcing(base, options),
-    toError: (error, path) => toCliError(error, base, path),
+    fetch: announcing(base, options, clock),
+    toError: (error, path, body) => toCliError(error, base, { path, body }),
   });
   return {
     ...api,
+    now: clock.now,
+    async serverTime() {
+      if (!clock.isKnown) await api.get('/v1/caller');
+      return clock.now();
+    },
     events: (id, where) =>
       messages<EventMessage>(
         (headers, signal) => api.open('/v1/experiments/{id}/events', { path: { id }, headers, signal }),
@@ -77,8 +89,8 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** `fetch` that reports the first slow answer. */
-function announcing(base: string, { onSlow }: ClientOptions) {
+/** `fetch` that reports the first slow answer, and takes the time from each. */
+function announcing(base: string, { onSlow }: ClientOptions, clock: ServerClock) {
   let announced = false;
   return async (url: string, init: RequestInit): Promise<Response> => {
     const slow = setTimeout(() => {
@@ -86,7 +98,9 @@ function announcing(base: string, { onSlow }: ClientOptions) {
       announced = true;
     }, SLOW_MS);
     try {
-      return await fetch(url, init);
+      const response = await fetch(url, init);
+      clock.hear(response);
+      return response;
     } finally {
       clearTimeout(slow);
     }
@@ -120,9 +134,15 @@ const notTheApi = (base: string, what: string): CliError =>
   new CliError(EXIT.unreachable, `${base} is not an Echelon API: ${what}. Check --url.`);
 
 /** An error of the client as a message for the user. */
-function toCliError(error: ClientError, base: string, path: string): CliError {
+function toCliError(
+  error: ClientError,
+  base: string,
+  { path, body }: { path: string; body: unknown },
+): CliError {
   const { response } = error;
   if (response === undefined) {
+    if (isUnsendable(error.cause))
+      return new CliError(EXIT.usage, `The request cannot be sent: ${(error.cause as Error).message}.`);
     const Kind = hasArrived(error.cause) ? AnswerLost : CliError;
     return new Kind(EXIT.unreachable, `No answer from ${base}${causeOf(error.cause)}`);
   }
@@ -131,7 +151,12 @@ function toCliError(error: ClientError, base: string, path: string): CliError {
     return new CliError(EXIT.refused, message, error instanceof ApiError ? error.code : undefined);
   }
   if (error instanceof ApiError) {
-    const hint = response.status === 404 ? wrongKindHint(path) : '';
+    const hint =
+      error.code === 'body-too-large'
+        ? largestHint(body)
+        : response.status === 404
+          ? wrongKindHint(path)
+          : '';
     const fields = error.message.slice(error.detail.length);
     const Kind = error.retry ? TemporaryRefusal : CliError;
     return new Kind(EXIT.refused, `${error.detail}${hint}${fields}`, error.code, error.problems);
@@ -144,6 +169,30 @@ function toCliError(error: ClientError, base: string, path: string): CliError {
     `No answer from ${base}: ${status}, probably from a proxy in front of it. Try again later.`,
   );
 }
+
+/** True if no request could be made of the input, such as of a header with a character that none may have. */
+const isUnsendable = (error: unknown): boolean => error instanceof TypeError && error.cause === undefined;
+
+/** What takes the most room in a body. */
+function largestHint(body: unknown): string {
+  const found = largestField(body);
+  return found === undefined ? '' : ` The largest field is ${inert(found.field)} with ${found.bytes} bytes.`;
+}
+
+/** The field deepest in the body that has more than half of the bytes of the one above it. */
+function largestField(body: unknown): { field: string; bytes: number } | undefined {
+  let found: { field: string; bytes: number } | undefined;
+  for (let value = body; typeof value === 'object' && value !== null; ) {
+    const sizes = Object.entries(value).map(([key, inner]) => ({ key, inner, bytes: sizeOf(inner) }));
+    const [most] = sizes.toSorted((one, other) => other.bytes - one.bytes);
+    if (most === undefined || (found !== undefined && most.bytes < found.bytes / 2)) break;
+    found = { field: `${found?.field ?? ''}/${most.key}`, bytes: most.bytes };
+    value = most.inner;
+  }
+  return found;
+}
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
 /** A hint for a caller who uses the id of a sweep for an experiment, or the reverse. */
 function wrongKindHint(path: string): string {

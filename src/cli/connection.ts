@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { terminal } from 'echelon-verify/cli/output';
 import { type Client, createClient } from './client.ts';
@@ -151,7 +151,13 @@ const baseOf = (url: string): string => url.replace(/\/+(v1\/*)?$/, '');
 export const IDEMPOTENCY_KEY = [
   '--idempotency-key <key>',
   'a repeated submission with this key returns the first result (default: a random key)',
+  idempotencyKey,
 ] as const;
+
+function idempotencyKey(text: string): string {
+  if (/^[!-~]{1,255}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must have 1 to 255 visible ASCII characters, without spaces.');
+}
 
 /** Adds {@link IDEMPOTENCY_KEY} to a command. */
 export function withIdempotencyKey(command: Command): Command {

@@ -13,7 +13,7 @@ import { readSpecFile } from './spec-file.ts';
  * a sweep. The path is relative to the file of the spec. `output` gets a message about files of the folder that are omitted.
  */
 export async function readSpec(file: string, output: Pick<Output, 'remark'>): Promise<unknown> {
-  const given = await readSpecFile(file);
+  const given = await readSpecFile(file, output);
   const base = file === '-' ? '.' : dirname(file);
   const sweep = await filled(given, base, output);
   if (!isObject(sweep) || !isObject(sweep.spec)) return sweep;

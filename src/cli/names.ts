@@ -19,6 +19,8 @@ export interface Named {
 
 /** Pages of the API that are searched for a name. */
 const MAX_PAGES = { experiment: 20, sweep: 10 } as const;
+/** Characters of a name; a text with more is none. */
+const MAX_NAME = 100;
 /** Candidates that an error lists. */
 const MAX_SHOWN = 5;
 
@@ -38,7 +40,7 @@ export async function named(client: Client, text: string, kinds: readonly Kind[]
     found.push(...(kind === 'experiment' ? await experiments(client, text) : await sweeps(client, text)));
   const [only] = found;
   if (only !== undefined && found.length === 1) return { kind: only.kind, id: only.id };
-  throw only === undefined ? notFound(text, kinds) : ambiguous(text, found);
+  throw only === undefined ? notFound(text, kinds) : ambiguous(text, found, client.now());
 }
 
 /** The id of the experiment that `text` means; see {@link named}. */
@@ -69,7 +71,7 @@ async function experiments(client: Client, text: string): Promise<Candidate[]> {
   const found = [
     ...(isLast ? await list({ limit: 1 }) : []),
     ...(id === undefined ? [] : await list({ id, limit: MAX_SHOWN })),
-    ...(isLast || text.length > 100 || text === ''
+    ...(isLast || [...text].length > MAX_NAME || text === ''
       ? []
       : await list({ name: text, limit: 50 }, (name) => name === text)),
   ];
@@ -137,12 +139,12 @@ function notFound(text: string, kinds: readonly Kind[]): CliError {
   return new CliError(EXIT.refused, message, 'not-found');
 }
 
-function ambiguous(text: string, found: readonly Candidate[]): CliError {
+function ambiguous(text: string, found: readonly Candidate[], now: number): CliError {
   const lines = found
     .slice(0, MAX_SHOWN)
     .map(
       ({ id, name, state, createdAt }) =>
-        `\n  ${id}  ${state}, ${duration(Date.now() - createdAt)} old  ${shortened(name, 32)}`,
+        `\n  ${id}  ${state}, ${duration(now - createdAt)} old  ${shortened(name, 32)}`,
     );
   return new CliError(
     EXIT.usage,

@@ -11,11 +11,15 @@ import { experimentNamed, NAME_FORMS, sweepNamed } from './names.ts';
 /** An argument or option as commander takes it: flags and description, then a parser, a default, or both. */
 type Part = readonly [flags: string, description: string, parserOrDefault?: unknown, fallback?: unknown];
 
-/** Arguments, options and parameters of the path by their names, the address of the API, and the width for tables. */
+/**
+ * Arguments, options and parameters of the path by their names, the address of the API, the width for tables, and the time by
+ * the server's clock.
+ */
 type Given<M extends Method, P extends PathOf<M>, G> = G &
   (Input<M, P> extends { path: infer Parameters } ? Parameters : unknown) & {
     url: string;
     width: number | undefined;
+    readonly now: number;
   };
 
 /** A command that makes one request. `G`: the types of its arguments and options. */
@@ -92,8 +96,14 @@ async function answered<M extends Method, P extends PathOf<M>, G>(
   );
   const client = await clientFor(options);
   const path = await parametersOf(entry.path, Object.values(named), client);
-  const own = { url: client.url, width: widthFor(output, options) };
-  const given = { ...options, ...named, ...path, ...own } as unknown as Given<M, P, G>;
+  const own = {
+    url: client.url,
+    width: widthFor(output, options),
+    get now() {
+      return client.now();
+    },
+  };
+  const given = Object.assign(own, options, named, path) as unknown as Given<M, P, G>;
   const request = { path, ...(await entry.input?.(given, client, output)) };
   const call = (headers: object): Promise<Answer<M, P>> => send(client, entry, { ...request, headers });
   const answer = entry.options?.includes(IDEMPOTENCY_KEY)

@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import type { Output } from 'echelon-verify/cli/output';
+import { decodeText } from 'echelon-verify/text/decode-text';
 
 /**
  * Reads a YAML or JSON file (`-`: standard input); JSON is valid YAML. A {@link CliError} names line and column of text that
- * is not YAML, and of a duplicate key.
+ * is not YAML, and of a duplicate key. `output` gets a remark on numbers whose zeros are lost.
  */
-export async function readSpecFile(file: string): Promise<unknown> {
-  const text = await (file === '-' ? readAll(process.stdin) : readFile(file, 'utf8')).catch(
+export async function readSpecFile(file: string, output?: Pick<Output, 'remark'>): Promise<unknown> {
+  const bytes = await (file === '-' ? buffer(process.stdin) : readFile(file)).catch(
     (error: NodeJS.ErrnoException) => {
       const why = UNREADABLE[error.code ?? ''] ?? error.message;
       throw new CliError(EXIT.usage, `Cannot read ${file}: ${why}.`);
@@ -14,15 +17,23 @@ export async function readSpecFile(file: string): Promise<unknown> {
   );
   // The reader is loaded only if a command needs it.
   const { readYaml } = await import('echelon-verify/text/read-yaml');
-  const read = readYaml(text);
+  const decoded = decodeText(bytes);
+  if ('fault' in decoded) throw new CliError(EXIT.usage, `Cannot read ${file}: ${decoded.fault}`);
+  const read = readYaml(decoded.text);
   if ('fault' in read) {
     const { message, line, column } = read.fault;
     const where = line === undefined ? '' : `, line ${line}, column ${column}`;
     throw new CliError(EXIT.usage, `${file}${where}: ${message}`);
   }
   if (read.value === null) throw new CliError(EXIT.usage, `${file} is empty.`);
+  for (const { line, written, value } of read.rewritten.slice(0, MAX_REMARKS))
+    output?.remark(
+      `${file}, line ${line}: ${written} is the number ${value}. Write "${written}" if the program needs its zeros.`,
+    );
   return read.value;
 }
+
+const MAX_REMARKS = 3;
 
 const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
@@ -40,10 +51,4 @@ export function requireKind(file: string, spec: unknown, wanted: 'experiment' | 
     throw new CliError(EXIT.usage, `${file} is a sweep. Run it with \`echelon sweeps submit ${file}\`.`);
   if (wanted === 'sweep' && 'engine' in spec && !('axes' in spec))
     throw new CliError(EXIT.usage, `${file} is one experiment. Run it with \`echelon submit ${file}\`.`);
-}
-
-async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of stream) parts.push(Buffer.from(part));
-  return Buffer.concat(parts).toString('utf8');
 }

@@ -82,6 +82,14 @@ export function networks(value: string): string[] {
   return found;
 }
 
+/** Domains in lower case. */
+export function domains(value: string): string[] {
+  const found = list(value.toLowerCase());
+  const odd = found.find((one) => !/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(one));
+  if (odd !== undefined) throw new SettingsError(`must hold domains such as example.com, not "${odd}"`);
+  return found;
+}
+
 export function parsed<T extends object>(parse: (value: string) => T | string): (value: string) => T {
   return (value) => {
     const found = parse(value);

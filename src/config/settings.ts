@@ -7,6 +7,7 @@ import { type OidcGrant, oidcProblems, parseGrants, parseIssuer } from './oidc.t
 import {
   address,
   addresses,
+  domains,
   flag,
   integer,
   list,
@@ -235,6 +236,12 @@ export const SETTINGS = {
     ),
     secret: true,
   },
+  mailDomains: setting<string[]>(
+    'ECHELON_MAIL_DOMAINS',
+    [],
+    domains,
+    'Domains to which notifications may be sent by e-mail, separated by commas. Subdomains are not included. The same for api and dispatcher. Default: none',
+  ),
   smtpFrom: setting<string | null>(
     'ECHELON_SMTP_FROM',
     null,

@@ -1,4 +1,5 @@
 import type { AttemptEvent, Ended, EvaluationEvent, NumberedEvent } from './events.ts';
+import { isMetricName } from './metric-name.ts';
 
 /*
  * What always holds: no event that is recorded is larger than these bounds, whatever a ray-worker sends. A current one
@@ -7,10 +8,10 @@ import type { AttemptEvent, Ended, EvaluationEvent, NumberedEvent } from './even
 
 /** Metrics of one event. */
 export const MAX_METRICS_PER_EVENT = 4000;
-const MAX_METRIC_NAME = 1024;
 const MAX_TEXT = 1024;
 const MAX_MESSAGE = 4096;
 const MAX_LINE = 32 * 1024;
+const MAX_PROGRESS = 2000;
 const MAX_LINES = 65_536;
 const MAX_LOG_CHARACTERS = 1024 * 1024;
 const MAX_LAST_LINES = 50;
@@ -21,10 +22,19 @@ export const MAX_GAME_NAME = 256;
 const MAX_DECODING = 32;
 /** Larger numbers mean nothing; sums of any many of these stay exact. */
 const MAX_NUMBER = 2 ** 32 - 1;
+/** Events that stand at their step; a batch part is bounded at its source, since its parts belong together. */
+const PLACED: ReadonlySet<string> = new Set(['metrics', 'checkpoint', 'stored', 'evaluation']);
 const CUT_MARK = '… [cut]';
 
 /** The event within the bounds. What is cut shows: by a mark, by counts, or by a gap in the event's place. */
 export function boundEvent(event: AttemptEvent): AttemptEvent {
+  // Another step in its place would be wrong.
+  if (PLACED.has(event.type) && 'step' in event && event.step > MAX_NUMBER)
+    return refused(0, `a training step is larger than ${MAX_NUMBER.toLocaleString('en')}`);
+  return boundFields(event);
+}
+
+function boundFields(event: AttemptEvent): AttemptEvent {
   switch (event.type) {
     case 'started':
       return {
@@ -36,7 +46,7 @@ export function boundEvent(event: AttemptEvent): AttemptEvent {
       return {
         ...event,
         name: shortened(event.name, MAX_TEXT),
-        step: whole(event.step),
+        step: event.step > MAX_NUMBER ? 0 : whole(event.step),
         steps: whole(event.steps),
       };
     case 'log':
@@ -97,7 +107,8 @@ function exact(value: number): number {
   return value >= 0 ? Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER) : 0;
 }
 
-function shortened(text: string, most: number): string {
+/** A text of at most `most` characters; a mark shows that it was cut. */
+export function shortened(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most - CUT_MARK.length) + CUT_MARK;
 }
 
@@ -121,12 +132,13 @@ function boundLog(event: Extract<AttemptEvent, { type: 'log' }>): AttemptEvent {
     cutBytes += line.length - fitting.length;
     room -= fitting.length + 1;
   }
-  return { ...event, lines, cutBytes };
+  const { progress } = event;
+  return { ...event, lines, cutBytes, ...(progress ? { progress: shortened(progress, MAX_PROGRESS) } : {}) };
 }
 
 function boundMetrics(event: Extract<AttemptEvent, { type: 'metrics' }>): AttemptEvent {
   const names = Object.keys(event.values);
-  const fitting = names.filter((name) => name.length <= MAX_METRIC_NAME).slice(0, MAX_METRICS_PER_EVENT);
+  const fitting = names.filter(isMetricName).slice(0, MAX_METRICS_PER_EVENT);
   if (fitting.length === names.length) return event;
   const values = Object.fromEntries(fitting.map((name) => [name, event.values[name]!]));
   return { ...event, values, omitted: names.length - fitting.length };

@@ -80,7 +80,14 @@ export interface EvaluationEvent {
 export type AttemptEvent =
   | { type: 'started'; pid: number; nodeId: string; command: string[] }
   | { type: 'stage'; name: string; step: number; steps: number }
-  | { type: 'log'; source: 'stdout' | 'stderr'; lines: string[]; cutBytes: number }
+  | {
+      type: 'log';
+      source: 'stdout' | 'stderr';
+      lines: string[];
+      cutBytes: number;
+      /** Present state of a line that has not ended (a progress bar). It is no line: the next event of this source replaces it. */
+      progress?: string;
+    }
   | {
       type: 'metrics';
       step: number;

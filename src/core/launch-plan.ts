@@ -3,6 +3,12 @@ export const MAX_FILES = 200;
 /** Maximum number of bytes of all files in a spec. */
 export const MAX_FILE_BYTES = 131_072;
 
+/**
+ * Version of what drivers read in the files of a launch plan. Raise it, here and in `echelon_rayworker/launch.py`, when a driver
+ * of the version before could not read the files, or would misread them.
+ */
+export const SPEC_VERSION = 1;
+
 /** GPUs and CPUs of one node that are allocated to an attempt. `id`: as Ray names the node. */
 export interface AllocatedNode {
   readonly id: string;

@@ -9,7 +9,11 @@ export interface LogText {
 /** The lines that an event adds to the log: those of the driver, and one where some, or parts of some, were dropped. */
 export function logTexts(event: ExperimentEvent): LogText[] {
   if (event.type === 'gap' && event.kind === 'logs') {
-    return [{ source: 'gap', text: `[${event.count} lines, ${event.bytes} bytes dropped: ${event.reason}]` }];
+    const amount = [
+      ...(event.count > 0 ? [`${event.count} lines`] : []),
+      ...(event.bytes > 0 ? [`${event.bytes} bytes`] : []),
+    ].join(', ');
+    return [{ source: 'gap', text: `[${amount || 'lines'} dropped: ${event.reason}]` }];
   }
   if (event.type === 'gap' && event.kind === 'reports') {
     return [{ source: 'gap', text: `[${event.count > 0 ? `${event.count} ` : ''}dropped: ${event.reason}]` }];

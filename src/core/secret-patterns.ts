@@ -1,3 +1,5 @@
+import { contextKind, maskContexts } from './secret-contexts.ts';
+
 /*
  * What a secret looks like. Used to refuse one in a spec and to mask one in a log or a message; the ray-worker masks by
  * the same patterns (echelon_rayworker/redaction.py).
@@ -8,6 +10,12 @@ export const MASK = '***';
 
 /** Kinds of secrets that are known by their form. */
 const KINDS: readonly { kind: string; form: RegExp }[] = [
+  { kind: 'an API key of Echelon', form: /(?<![\w-])echelon_[0-9a-hjkmnp-tv-z]{16}_[\w-]{43}/ },
+  { kind: 'a key of signed webhooks', form: /(?<![\w-])whsec_[A-Za-z0-9+/]{24,128}={0,2}/ },
+  {
+    kind: 'the URL of a webhook',
+    form: /(?<![\w-])(?:hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)|[\w-]{1,63}\.webhook\.office\.com\/webhookb2|discord(?:app)?\.com\/api\/webhooks)\/[\w/@-]{16,512}/,
+  },
   { kind: 'a Hugging Face token', form: /(?<![\w-])hf_[A-Za-z0-9]{20,}/ },
   // Both conditions keep names such as sk-learning-rate-sweep out.
   { kind: 'an API key (sk-…)', form: /(?<![\w-])sk-(?=[\w-]*[0-9])(?=[\w-]*[A-Z])[\w-]{20,}/ },
@@ -39,12 +47,12 @@ const SHORTEST = 15;
 export function secretKind(text: string): string | undefined {
   if (text.length < SHORTEST && !text.includes('://')) return undefined;
   if (BEARER.test(text)) return 'a bearer token';
-  return KINDS.find(({ form }) => form.test(text))?.kind;
+  return KINDS.find(({ form }) => form.test(text))?.kind ?? contextKind(text);
 }
 
 /** The text with every secret of a known form masked. Linear in the text. */
 export function maskSecrets(text: string): string {
-  return text.replace(ANY, MASK);
+  return maskContexts(text.replace(ANY, MASK), MASK);
 }
 
 /** Longest secret that is distinguished from the beginning of a longer one. An incomplete private key is masked as well. */
@@ -66,9 +74,15 @@ const NAME = /token|secret|passw|credential|api[_-]?key|access[_-]?key|private[_
 const NO_NAME =
   /tokeni[sz]|tokens$|(?:max|min|num|eos|bos|pad|unk|sep|mask|stop|image|special|per)[_.-]?token|token[_.-]?(?:mean|sum|level|len|limit|count|ids?|budget|type)/i;
 
+/** Keys of tables, mappings and orders, and public ones. */
+const NO_KEY =
+  /(?:sort|order|group|partition|shard|primary|foreign|cache|lookup|index|hash|routing|map|dict|row|column|field|record|item|metric|label|image|video|text|prompt|answer|question|input|output|data|state|reward|action|target|host|public)[_.-]?keys?$/i;
+/** Names of what tells where a secret is: a variable, a file. */
+const OF_A_PLACE = /(?:env|env[_-]?var|variable|file|path|name|field|column)$/i;
+
 /** Whether a field of this name is one that holds a secret. */
 export function isSecretName(name: string): boolean {
-  return NAME.test(name) && !NO_NAME.test(name);
+  return NAME.test(name) && !NO_NAME.test(name) && !NO_KEY.test(name) && !OF_A_PLACE.test(name);
 }
 
 /** Whether a value under a secret's name may be the secret itself, and no placeholder, path or word. */
@@ -79,6 +93,8 @@ export function mayBeSecret(name: string, value: string): boolean {
     /^(?:\$[\w({].*|<.*>|\{\{.*|\*+|none|null|true|false|default|\d+(?:\.\d+)?)$/i.test(text)
   )
     return false;
+  // A call or an index, such as getpass( and os.environ[.
+  if (/^[A-Za-z_][\w.]*[([]/.test(text)) return false;
   if (/passw/i.test(name)) return text.length >= 4;
   return looksRandom(text);
 }

@@ -57,6 +57,7 @@ export async function startApi({
       gpuPrices: settings.gpuPrices,
       preemptWithinMs: settings.preemptWithinMs,
       promptEndpoints: settings.promptEndpoints,
+      mailDomains: settings.mailDomains,
       allowedHosts: publicUrl === null ? allowedHosts : [...allowedHosts, new URL(publicUrl).hostname],
     },
   });

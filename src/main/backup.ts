@@ -113,14 +113,14 @@ export async function restoreBackup(
   const source = await openPlace(place, settings);
   const backup = await chosen(place, source, options.name);
   const { archive, where } = await plainArchive(settings);
-  const found = await archive.readId();
-  if (found !== null && found !== backup.installation)
+  // Before its objects: after an interruption, no process takes the archive for an empty one, and the restore can be repeated.
+  const found = await archive.claimId(backup.installation);
+  if (found !== backup.installation)
     throw new EchelonError(
       'archive-mismatch',
       `The archive at ${where} belongs to installation ${found}, the backup to ${backup.installation}. Name an empty archive.`,
     );
   await restoreObjects(source, backup, archive);
-  await archive.claimId(backup.installation);
   await writeRedisData(redisDir, snapshotOf(source, backup));
   return { backup, redisDir, archive: where };
 }

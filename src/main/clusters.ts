@@ -42,12 +42,23 @@ export async function makeKnown(store: Store, clusters: KnownCluster[]): Promise
   }
 }
 
-/** Adds clusters as a person would: by a command that a dispatcher carries out. Throws what it found. */
-export async function addRayClusters(store: Store, clusters: RayCluster[]): Promise<void> {
-  await Promise.all(clusters.map((cluster) => addRayCluster(store, cluster)));
+/**
+ * Adds clusters as a person would: by a command that a dispatcher carries out. Throws what it found, or that none began with it
+ * in time.
+ */
+export async function addRayClusters(
+  store: Pick<Store, 'commands'>,
+  clusters: RayCluster[],
+  takenWithinMs = TAKEN_WITHIN_MS,
+): Promise<void> {
+  await Promise.all(clusters.map((cluster) => addRayCluster(store, cluster, takenWithinMs)));
 }
 
-async function addRayCluster(store: Store, cluster: RayCluster): Promise<void> {
+async function addRayCluster(
+  store: Pick<Store, 'commands'>,
+  cluster: RayCluster,
+  takenWithinMs: number,
+): Promise<void> {
   const { name, rayAddress, rayToken, sharedRoot } = cluster;
   const id = newCommandId();
   const request: AddRequest = {
@@ -60,16 +71,24 @@ async function addRayCluster(store: Store, cluster: RayCluster): Promise<void> {
   };
   const secret: AddSecret = { token: rayToken, tls: null };
   await store.commands.create({ id, cluster: name, kind: 'add', request, secret: JSON.stringify(secret) });
+  const failed = (why: string) => new Error(`The cluster ${name} could not be added: ${why}`);
+  const begun = performance.now();
   for (;;) {
     const command = await store.commands.get(id);
-    if (command && isCommandOver(command)) {
+    if (command === undefined) throw failed('its command is gone. Start again.');
+    if (isCommandOver(command)) {
       if (command.state === 'succeeded') return;
       const found = command.problems.find(({ severity }) => severity === 'error');
-      throw new Error(`The cluster ${name} could not be added: ${found?.message} ${found?.remedy}`);
+      throw failed(`${found?.message} ${found?.remedy}`);
     }
+    if (command.state === 'queued' && performance.now() - begun > takenWithinMs)
+      throw failed('no dispatcher has begun with it. Start one with `echelon dispatcher`, or see its log.');
     await delay(50);
   }
 }
+
+/** A dispatcher begins with a command at once, unless an earlier one of the cluster is still open. */
+const TAKEN_WITHIN_MS = 120_000;
 
 async function tokenIn(file: string): Promise<string> {
   let token: string;

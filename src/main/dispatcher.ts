@@ -45,10 +45,12 @@ function sendSettings({
   publicUrl,
   smtpUrl,
   smtpFrom,
+  mailDomains,
   notifyPrivate,
   notifySecretsDir,
 }: Settings): SendSettings {
-  return { publicUrl, smtpUrl, smtpFrom, secretsDir: notifySecretsDir, allowed: blockList(notifyPrivate) };
+  const allowed = blockList(notifyPrivate);
+  return { publicUrl, smtpUrl, smtpFrom, mailDomains, secretsDir: notifySecretsDir, allowed };
 }
 
 function timed(verifier: VerifierPool, metrics: Pick<Metrics, 'verified'>): DispatcherDeps['verifier'] {

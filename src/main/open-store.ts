@@ -12,6 +12,7 @@ import {
   guardArchive,
 } from '../store/archive/archive-identity.ts';
 import { createS3Archive } from '../store/archive/archive-s3.ts';
+import type { OwnRedis } from '../store/redis/own-redis.ts';
 import { createStore, type Store } from '../store/store.ts';
 import type { StartPatience } from './start-patience.ts';
 import { type StoreWatch, watchStore } from './watch-store.ts';
@@ -25,6 +26,8 @@ interface Connections {
   settings: Settings;
   log: Log;
   resources: AsyncDisposableStack;
+  /** Absent: a connection may lead to any Redis. */
+  own?: OwnRedis;
 }
 
 /** The place of Redis in `settings`. Throws {@link SettingsError} if they have none. */
@@ -62,11 +65,15 @@ export async function openRedisOnce(connections: Connections, commandMs: number)
 type Haste = ReturnType<typeof impatient> &
   Pick<RedisOptions, 'enableOfflineQueue' | 'retryStrategy' | 'lazyConnect'>;
 
-function connect({ place, settings, log, resources }: Connections, haste: Haste): Redis {
+function connect({ place, settings, log, resources, own }: Connections, haste: Haste): Redis {
   // A password in the address wins, since the address is read first.
   const password = settings.redisPassword === null ? {} : { password: settings.redisPassword };
   // For ioredis a path to a socket and a URL are both a place in its first argument.
-  const redis = new Redis('path' in place ? place.path : place.url, { ...password, ...haste });
+  const redis = new Redis('path' in place ? place.path : place.url, {
+    ...password,
+    ...haste,
+    ...own?.options,
+  });
   resources.defer(() => redis.disconnect());
   // ioredis reconnects by itself; without a listener the first error would end the process.
   redis.on('error', (error) => log.debug({ err: error }, 'redis connection'));
@@ -91,13 +98,13 @@ export function commandTimeout({ redisTimeoutMs, leaseMs }: Settings, roles: rea
 
 /**
  * The store; an {@link EchelonError} where its Redis does not answer, or would lose what it accepts, or where the archive
- * is not the one that belongs to it.
+ * is not the one that belongs to it. From then on, connections with `own` lead to this Redis only.
  */
 export async function openStore(
   connections: Connections,
   patience: StorePatience,
 ): Promise<{ store: Store; installation: string; watch: StoreWatch }> {
-  const { settings, log, resources } = connections;
+  const { settings, log, resources, own } = connections;
   const redis = connect(connections, impatient(patience.commandMs));
   const archive = await openArchive(settings);
   const store = createStore({ redis, archive, prefix: settings.redisPrefix });
@@ -111,8 +118,9 @@ export async function openStore(
     log.warn({ err: error }, 'this Redis is not fit for production');
   }
   const installation = await patience.start(() => archive.bind(store));
+  own?.bind(installation);
   const allowUnfit = settings.allowUnfitRedis;
-  const watch = watchStore({ store, connection: redis, installation, allowUnfit, log });
+  const watch = watchStore({ store, connection: redis, own, installation, allowUnfit, log });
   resources.defer(() => watch.stop());
   return { store, installation, watch };
 }

@@ -1,6 +1,7 @@
 import { EchelonError } from '../core/errors.ts';
 import type { Log } from '../dispatch/log.ts';
 import { foreignStore } from '../store/redis/errors.ts';
+import type { OwnRedis } from '../store/redis/own-redis.ts';
 import type { Store } from '../store/store.ts';
 
 const EVERY_MS = 10_000;
@@ -19,6 +20,7 @@ export interface StoreWatch {
 export function watchStore({
   store,
   connection,
+  own,
   installation,
   allowUnfit,
   log,
@@ -26,6 +28,8 @@ export function watchStore({
 }: {
   store: Store;
   connection: { on(event: 'ready', listener: () => void): unknown };
+  /** Absent: connections are not refused. */
+  own?: OwnRedis | undefined;
   installation: string;
   allowUnfit: boolean;
   log: Pick<Log, 'info' | 'error'>;
@@ -35,17 +39,29 @@ export function watchStore({
 
   async function find(): Promise<EchelonError | null> {
     try {
-      if ((await store.installation()) !== installation) return foreignStore();
+      if ((await store.installation()) !== installation) {
+        // It was emptied: BullMQ has connections that ask for nothing any more.
+        own?.renew();
+        return foreignStore();
+      }
       if (!allowUnfit) await store.checkFitness();
       return null;
     } catch (error) {
       if (error instanceof EchelonError && error.code === 'store-misconfigured') return error;
+      if (own?.isForeign()) return foreignStore();
       return fault; // Redis does not answer: what is known still holds
     }
   }
 
+  let begun = 0;
+  let last = 0;
+
   async function check(): Promise<void> {
+    begun += 1;
+    const number = begun;
     const found = await find();
+    if (number < last) return; // a later check has ended before
+    last = number;
     if (found !== null && found.message !== fault?.message) log.error({ err: found }, 'Redis is refused');
     if (found === null && fault !== null) log.info({}, 'Redis is accepted again');
     fault = found;
@@ -53,5 +69,8 @@ export function watchStore({
 
   const timer = setInterval(() => void check(), everyMs).unref();
   connection.on('ready', () => void check());
+  own?.onForeign(() => {
+    if (fault?.code !== 'store-foreign') void check();
+  });
   return { fault: () => fault, stop: () => clearInterval(timer) };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { MAX_CHILDREN } from '../core/ids.ts';
 import { customCodeOf, type ExperimentSpec, type ResolvedSpec } from '../engines/registry.ts';
-import { countInWords, invalidSpec, specProblems } from '../engines/validate-spec.ts';
+import { countInWords, invalidSpec } from '../engines/validate-spec.ts';
 import { clip, escapePointer } from '../schemas/json.ts';
 import { plainSecretProblems } from '../schemas/secrets.ts';
 import type { Sweep, SweepAxis, SweepRange, SweepRequest } from '../schemas/sweep.ts';
@@ -43,12 +43,6 @@ export interface SweepChildSpec {
 /** Figures of a drawn number: what is read in a table is then what was run. */
 const FIGURES = 6;
 const LONGEST_NAME = 100;
-/** Problems told at most. */
-const MAX_PROBLEMS = 20;
-/** Children that are not valid, judged at most: those after them have the same problems. */
-const MAX_INVALID = 20;
-/** Optional sections of a spec that may have 100 kB, which no other section depends on. */
-const LONG = ['env', 'files'];
 
 /**
  * Places, values and number of children of a request. Throws EchelonError `invalid-spec` that names each axis and its
@@ -97,13 +91,16 @@ export function childSpec(base: SweepBase, entry: SweepEntry): Record<string, un
 }
 
 /** A spec with values at places. What it shares with the given spec is not copied. */
-function withValues(spec: Record<string, unknown>, values: Record<string, unknown>): Record<string, unknown> {
+export function withValues(
+  spec: Record<string, unknown>,
+  values: Record<string, unknown>,
+): Record<string, unknown> {
   return Object.entries(values).reduce((made, [pointer, value]) => written(made, pointer, value), spec);
 }
 
 /**
  * A child of a sweep that was accepted, as an experiment. What the spec may name was judged when it was accepted, so
- * it is not judged again. `cluster`: for a spec that names none. Throws only where {@link createSweepCheck} would have told
+ * it is not judged again. `cluster`: for a spec that names none. Throws only where a check of the children would have told
  * a problem.
  */
 export function makeChild(base: SweepBase, entry: SweepEntry, cluster?: string) {
@@ -121,64 +118,6 @@ export function makeChild(base: SweepBase, entry: SweepEntry, cluster?: string) 
     resolved: spec,
     defaults,
     customCode: customCodeOf(submitted),
-  };
-}
-
-/** Judges the children of a draft one by one, and keeps what is wrong with them: each problem once. */
-export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSpec) => ResolvedSpec) {
-  const problems = new Map<string, FieldProblem>();
-  let [invalid, ofAll] = [0, false];
-  const shared =
-    draft.method === 'preset'
-      ? []
-      : LONG.filter(
-          (name) => !draft.axes.some(({ pointer }) => ['', name].includes(segmentsOf(pointer)[0] ?? '')),
-        );
-  const known = new Set<unknown>();
-  // A long section that all children share is checked once for each engine.
-  const problemsOf = (submitted: Record<string, unknown>, entry: SweepEntry): FieldProblem[] => {
-    const short = known.has(submitted.engine)
-      ? Object.fromEntries(Object.entries(submitted).filter(([name]) => !shared.includes(name)))
-      : submitted;
-    // The shared spec was searched for secrets with the request.
-    const found = specProblems(short, withValues({}, childValues(draft.axes, entry)));
-    if (found.length === 0) known.add(submitted.engine);
-    return found;
-  };
-  return {
-    /** The child's spec; undefined if it is invalid. */
-    child(index: number): SweepChildSpec | undefined {
-      const entry = draft.entries[index]!;
-      const submitted = childSpec(draft, entry);
-      const found = problemsOf(submitted, entry);
-      if (found.length === 0) {
-        try {
-          const spec = submitted as unknown as ExperimentSpec;
-          return { submitted: spec, resolved: resolve(spec) };
-        } catch (error) {
-          if (!(error instanceof EchelonError)) throw error;
-          found.push(...error.problems);
-        }
-      }
-      invalid += 1;
-      for (const { field, message } of found) {
-        const place = placeOf(draft, entry, field);
-        ofAll ||= place.startsWith('/spec');
-        const key = `${field} ${message}`;
-        if (problems.size >= MAX_PROBLEMS || problems.has(key)) continue;
-        problems.set(key, {
-          field: place,
-          message: `in child ${index}, ${field || 'its spec'}: ${message}`,
-        });
-      }
-      return undefined;
-    },
-    /** Enough is known to stop: there are many problems, or one lies in the spec that all children share. */
-    full: () => ofAll || problems.size >= MAX_PROBLEMS || invalid >= MAX_INVALID,
-    /** Throws EchelonError `invalid-spec` where any child was not valid. */
-    refuse(): void {
-      if (problems.size > 0) throw invalidSweep([...problems.values()]);
-    },
   };
 }
 
@@ -287,14 +226,4 @@ function childName(sweep: string, values: Record<string, unknown>, entry: SweepE
   if (text.length <= LONGEST_NAME) return text;
   const digest = createHash('sha256').update(JSON.stringify(entry)).digest('hex').slice(0, 8);
   return `${clip(text, LONGEST_NAME - digest.length - 3)} #${digest}`;
-}
-
-/** Where in the request the remedy is: the value of an axis, or the spec that all share. */
-function placeOf(draft: SweepDraft, entry: SweepEntry, field: string): string {
-  const at = draft.axes.findIndex(({ pointer }) => field === pointer || field.startsWith(`${pointer}/`));
-  const axis = draft.axes[at];
-  if (axis === undefined) return `/spec${field}`;
-  const rest = field.slice(axis.pointer.length);
-  const place = `/axes/${escapePointer(draft.keys[at]!)}`;
-  return axis.values ? `${place}/${entry[at]}${rest}` : place;
 }

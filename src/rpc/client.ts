@@ -7,20 +7,13 @@ import {
   Metadata,
 } from '@grpc/grpc-js';
 import type { NumberedEvent } from '../core/events.ts';
-import type { LaunchPlan } from '../core/launch-plan.ts';
-import type { NodeHealth } from '../core/node-health.ts';
-import type { NodeUse } from '../core/node-states.ts';
+import { type LaunchPlan, SPEC_VERSION } from '../core/launch-plan.ts';
 import { retryUntil } from '../core/retry.ts';
+import { toDescription, toFindings } from './description.ts';
 import { toEnded, toNumber, toNumberedEvent } from './events.ts';
 import { echelon } from './gen/ray-worker.js';
 import { METHODS, type Method } from './methods.ts';
-import type {
-  AttemptStatus,
-  LaunchOutcome,
-  RayWorkerClient,
-  RayWorkerDescription,
-  RayWorkerFinding,
-} from './ray-worker.ts';
+import type { AttemptStatus, LaunchOutcome, RayWorkerClient } from './ray-worker.ts';
 import { fromGrpc, RayWorkerError } from './status.ts';
 
 const v1 = echelon.rayworker.v1;
@@ -127,60 +120,6 @@ function createCaller(
   };
 }
 
-function toDescription(answer: echelon.rayworker.v1.DescribeResponse): RayWorkerDescription {
-  return {
-    version: answer.version,
-    generation: answer.generation,
-    rayVersion: answer.rayVersion,
-    pythonVersion: answer.pythonVersion,
-    nodeId: answer.nodeId,
-    sharedRoot: answer.sharedRoot,
-    engines: answer.engines ?? [],
-    freeDiskBytes: toNumber(answer.freeDiskBytes),
-    startedAt: toNumber(answer.startedAtUnixMs),
-    nodes: (answer.nodes ?? []).map((node) => ({
-      id: node.id ?? '',
-      address: node.address ?? '',
-      alive: node.alive ?? false,
-      cpusTotal: node.cpusTotal ?? 0,
-      gpusTotal: node.gpusTotal ?? 0,
-      cpusAvailable: node.cpusAvailable ?? 0,
-      gpusAvailable: node.gpusAvailable ?? 0,
-      draining: node.draining ? { remainingMs: toNumber(node.drainRemainingMs) || null } : null,
-      uses: node.usesKnown ? (node.uses ?? []).map(toNodeUse) : null,
-      labels: node.labels ?? {},
-      ...(node.health && { health: toNodeHealth(node.health) }),
-    })),
-  };
-}
-
-function toNodeHealth(health: echelon.rayworker.v1.NodeHealth.$Properties): NodeHealth {
-  return {
-    cpuPercent: health.cpuPercent ?? null,
-    memoryPercent: health.memoryPercent ?? null,
-    gpus: (health.gpus ?? []).map((one) => ({
-      gpu: one.gpu ?? '',
-      model: one.model ?? '',
-      utilizationPercent: one.utilizationPercent ?? null,
-      memoryPercent: one.memoryPercent ?? null,
-      temperatureCelsius: one.temperatureCelsius ?? null,
-      xid: one.xid ?? null,
-      eccErrors: one.eccErrors == null ? null : toNumber(one.eccErrors),
-      faults: one.faults ?? [],
-    })),
-  };
-}
-
-function toNodeUse(use: echelon.rayworker.v1.NodeUse.$Properties): NodeUse {
-  return {
-    experiment: use.experiment || null,
-    name: use.name || use.job || 'a Ray job',
-    since: toNumber(use.sinceUnixMs) || null,
-    gpus: use.gpus ?? 0,
-    cpus: use.cpus ?? 0,
-  };
-}
-
 function toLaunchOutcome(answer: echelon.rayworker.v1.LaunchResponse, address: string): LaunchOutcome {
   switch (answer.outcome) {
     case v1.LaunchResponse.Outcome.STARTED:
@@ -211,15 +150,6 @@ function toAttemptStatus(status: echelon.rayworker.v1.AttemptStatus.$Properties)
   };
 }
 
-function toFinding(finding: echelon.rayworker.v1.Finding.$Properties): RayWorkerFinding {
-  const { Severity } = v1.Finding;
-  // A severity that this version does not know does not count as ok.
-  const notOk = finding.severity === Severity.ERROR ? 'error' : 'warning';
-  const severity = finding.severity === Severity.OK ? 'ok' : notOk;
-  const { check = '', message = '', remedy = '' } = finding;
-  return { check: check ?? '', severity, message: message ?? '', remedy: remedy ?? '' };
-}
-
 function toWirePlan(plan: LaunchPlan): echelon.rayworker.v1.LaunchPlan.$Properties {
   const files = Object.entries(plan.files).map(([name, content]) => [
     name,
@@ -227,6 +157,7 @@ function toWirePlan(plan: LaunchPlan): echelon.rayworker.v1.LaunchPlan.$Properti
   ]);
   return {
     ...plan,
+    specVersion: SPEC_VERSION,
     arguments: [...plan.arguments],
     environment: { ...plan.environment },
     secrets: { ...plan.secrets },
@@ -316,7 +247,7 @@ export function createRayWorkerClient(options: RayWorkerAccess): RayWorkerClient
       // Once: what took so long would take as long again.
       const options = { extraMs: deadlineMs, signal, tries: 1 };
       const answer = await unary('Preflight', METHODS.Preflight, request, options);
-      return (answer.findings ?? []).map(toFinding);
+      return toFindings(answer);
     },
     close: () => client.close(),
   };

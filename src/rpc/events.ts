@@ -79,11 +79,12 @@ const READERS: { readonly [K in keyof Wire]?: (body: NonNullable<Wire[K]>) => At
     step: toNumber(step),
     steps: toNumber(steps),
   }),
-  log: ({ source, lines, cutBytes }) => ({
+  log: ({ source, lines, cutBytes, progress }) => ({
     type: 'log',
     source: source === v1.LogLines.Source.STDERR ? 'stderr' : 'stdout',
     lines: lines ?? [],
     cutBytes: toNumber(cutBytes),
+    ...(progress ? { progress } : {}),
   }),
   metrics: ({ step, values }) => ({ type: 'metrics', step: toNumber(step), values: toMetrics(values ?? {}) }),
   batch: toBatchPart,

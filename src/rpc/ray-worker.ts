@@ -39,6 +39,8 @@ export interface RayWorkerDescription {
   sharedRoot: string;
   nodes: NodeReport[];
   engines: string[];
+  /** The versions of launch plans that it runs; none: it is older than these versions. */
+  specVersions: number[];
   freeDiskBytes: number;
   /** When the process that answers began to serve, ms since 1970: another value is another process. 0: it does not say. */
   startedAt: number;

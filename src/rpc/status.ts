@@ -5,7 +5,8 @@ import { EchelonError, type ErrorCode } from '../core/errors.ts';
  * The meaning of a failed call to a ray-worker for its caller.
  * unreachable: no answer, or an unclear one; the effect may have happened. denied: the token or the certificate is
  * not accepted. unknown-attempt, ahead, damaged: an attach that cannot continue (see Attach in proto/). exhausted: no
- * disk or no process to be had there. invalid: the request itself; the same request never succeeds. aborted: by us.
+ * disk or no process to be had there. version: the launch plan has a version that is not run there. invalid: the request itself;
+ * the same request never succeeds. aborted: by us.
  */
 export type RayWorkerFault =
   | 'unreachable'
@@ -14,6 +15,7 @@ export type RayWorkerFault =
   | 'ahead'
   | 'damaged'
   | 'exhausted'
+  | 'version'
   | 'invalid'
   | 'aborted';
 
@@ -35,6 +37,7 @@ const CODES: Record<RayWorkerFault, ErrorCode> = {
   ahead: 'sequence-gap',
   damaged: 'rayworker-refused',
   exhausted: 'rayworker-unavailable',
+  version: 'rayworker-refused',
   invalid: 'rayworker-refused',
   aborted: 'rayworker-unavailable',
 };
@@ -48,7 +51,7 @@ const FAULTS: Record<status, RayWorkerFault> = {
   [status.NOT_FOUND]: 'unknown-attempt',
   [status.ALREADY_EXISTS]: 'invalid',
   [status.PERMISSION_DENIED]: 'denied',
-  [status.RESOURCE_EXHAUSTED]: 'unreachable', // closed with ENHANCE_YOUR_CALM, as after a freeze of ours; see saysExhausted
+  [status.RESOURCE_EXHAUSTED]: 'unreachable', // closed with ENHANCE_YOUR_CALM, as after a freeze of ours; see saidBy
   [status.FAILED_PRECONDITION]: 'invalid',
   [status.ABORTED]: 'unreachable',
   [status.OUT_OF_RANGE]: 'ahead',
@@ -59,9 +62,12 @@ const FAULTS: Record<status, RayWorkerFault> = {
   [status.UNAUTHENTICATED]: 'denied',
 };
 
-/** Whether the ray-worker itself says that it lacks disk or processes, as proto/ has it. */
-function saysExhausted({ code, metadata }: ServiceError): boolean {
-  return code === status.RESOURCE_EXHAUSTED && metadata?.get('echelon-fault').includes('exhausted') === true;
+/** What the ray-worker itself says of its status, as proto/ has it; undefined: nothing. */
+function saidBy({ code, metadata }: ServiceError): RayWorkerFault | undefined {
+  const said = metadata?.get('echelon-fault') ?? [];
+  if (code === status.RESOURCE_EXHAUSTED && said.includes('exhausted')) return 'exhausted';
+  if (code === status.FAILED_PRECONDITION && said.includes('version')) return 'version';
+  return undefined;
 }
 
 /** Names of the statuses, for messages. */
@@ -80,7 +86,7 @@ export function fromGrpc(error: unknown, what: string, signal?: AbortSignal): Ra
   }
   const { details, message } = error as ServiceError;
   return new RayWorkerError(
-    saysExhausted(error as ServiceError) ? 'exhausted' : FAULTS[code as status],
+    saidBy(error as ServiceError) ?? FAULTS[code as status],
     `${what}: ${NAMES.get(code)}: ${details || message}`,
     error,
   );

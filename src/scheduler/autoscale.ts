@@ -3,7 +3,7 @@ import type { NodeBundle } from '../core/node-states.ts';
 import { canonicalJson } from '../schemas/json.ts';
 import type { Asked, NodeType } from '../store/clusters/types.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
-import { EPSILON, type FreeNode, hasLabels, type NodeLabels, type RoundCluster } from './nodes.ts';
+import { EPSILON, type FreeNode, hasLabels, type NodeLabels, type RoundCluster, soonFree } from './nodes.ts';
 import { type Part, placeOn } from './placement.ts';
 import type { Quotas } from './quotas.ts';
 
@@ -62,8 +62,8 @@ export function askAutoscalers(
 
 function plannedNodes({ nodes, closedNodes }: RoundCluster): PlannedNode[] {
   const open = nodes.map((node) => {
-    const { gpus, cpus, gpusTotal, cpusTotal } = node;
-    return { ...node, busy: gpus < gpusTotal - EPSILON || cpus < cpusTotal - EPSILON };
+    const { gpus, cpus } = soonFree(node);
+    return { ...node, gpus, cpus, busy: gpus < node.gpusTotal - EPSILON || cpus < node.cpusTotal - EPSILON };
   });
   // Ray would place the request on a cordoned node, on which nothing starts. A node that Ray drains does not count for it.
   const cordoned = closedNodes.filter(({ leaving }) => !leaving);

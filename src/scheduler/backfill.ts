@@ -107,10 +107,12 @@ function reserve(need: Amount, node: FreeNode, now: number): HeadReservation {
 function pooled(nodes: readonly FreeNode[]): FreeNode {
   const sum = (what: 'gpus' | 'cpus' | 'gpusTotal' | 'cpusTotal') =>
     nodes.reduce((all, node) => all + node[what], 0);
+  const freed = (what: 'gpus' | 'cpus') => nodes.reduce((all, node) => all + (node.freed?.[what] ?? 0), 0);
   return {
     id: 'all',
     gpus: sum('gpus'),
     cpus: sum('cpus'),
+    freed: { gpus: freed('gpus'), cpus: freed('cpus') },
     gpusTotal: sum('gpusTotal'),
     cpusTotal: sum('cpusTotal'),
     allocations: nodes.flatMap((node) => node.allocations),

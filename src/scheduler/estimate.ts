@@ -8,6 +8,7 @@ import {
   type NodeAllocation,
   type RoundCluster,
   type Span,
+  soonFree,
   take,
 } from './nodes.ts';
 import { shapeOf } from './placement.ts';
@@ -100,6 +101,7 @@ export function estimateStarts(input: ScheduleInput, schedule: Schedule): Map<st
     if (group.from > replay.round.now) replay.events.push({ at: group.from, group, node: null });
     else replay.groups.push(group);
   }
+  if (takeFreed(replay)) startDue(replay);
   let at = replay.events.peek()?.at;
   for (; at !== undefined && replay.steps < MAX_STEPS; at = replay.events.peek()?.at) {
     replay.round.now = at;
@@ -137,6 +139,13 @@ function beginReplay(input: ScheduleInput): Replay {
       if (item.ends !== null)
         replay.events.push({ at: Math.max(item.ends.likely, round.now), ends: item.ends, item, node });
   return replay;
+}
+
+/** Nothing has to end for what attempts that have ended still use by Ray's last report. True: there was some. */
+function takeFreed({ round }: Replay): boolean {
+  const nodes = round.clusters.flatMap((cluster) => cluster.nodes).filter(({ freed }) => freed !== undefined);
+  for (const node of nodes) Object.assign(node, soonFree(node));
+  return nodes.length > 0;
 }
 
 function roomOf(start: Start, { clusters }: Round): Room {

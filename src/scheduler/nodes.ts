@@ -5,7 +5,8 @@ import type { QueuedExperiment } from '../store/queue/types.ts';
 
 /*
  * Invariant: `gpus` and `cpus` of a node can be allocated now. They are total − max(used in Ray, allocated by Echelon),
- * less what this round has allocated already. `allocations` lists the experiments on the node and their expected ends.
+ * less what this round has allocated already. `allocations` lists the experiments on the node and their expected ends. `freed`
+ * is not free yet, but nothing has to end for it: the reports of Ray lag after the ends of attempts.
  */
 
 /** The earliest, most likely and latest value of an instant or a duration, in ms. */
@@ -65,6 +66,8 @@ export interface FreeNode extends Amount {
   /** Ray's labels of the node. Absent: it has none. */
   labels?: NodeLabels | undefined;
   allocations: NodeAllocation[];
+  /** What Ray still counts as used by attempts that have just ended. Absent: nothing. */
+  freed?: Amount | undefined;
   /** What Ray jobs of other users use there. Absent: not known. */
   others?: readonly NodeUse[];
 }
@@ -145,18 +148,55 @@ function takenOf(
   what: 'gpus' | 'cpus',
   { ours, uses }: { ours: readonly Allocation[]; uses: readonly NodeUse[] },
 ): number {
-  const allocated = new Map<string, number>();
-  for (const item of ours) allocated.set(item.experiment, (allocated.get(item.experiment) ?? 0) + item[what]);
-  const used = new Map<string, number>();
-  let others = 0;
-  for (const { experiment, [what]: count } of uses)
-    if (experiment === null) others += count;
-    else used.set(experiment, (used.get(experiment) ?? 0) + count);
+  const allocated = sums(ours, what);
+  const used = sums(uses, what);
+  const others = used.get(null) ?? 0;
+  used.delete(null);
   const experiments = new Set([...allocated.keys(), ...used.keys()]);
   return [...experiments].reduce(
     (sum, id) => sum + Math.max(allocated.get(id) ?? 0, used.get(id) ?? 0),
     others,
   );
+}
+
+/** The amounts by experiment. */
+function sums(
+  items: readonly ({ experiment: string | null } & Amount)[],
+  what: 'gpus' | 'cpus',
+): Map<string | null, number> {
+  const all = new Map<string | null, number>();
+  for (const item of items) all.set(item.experiment, (all.get(item.experiment) ?? 0) + item[what]);
+  return all;
+}
+
+/**
+ * What the report of a node still counts as used by attempts that have just ended: the use of their experiments beyond what these
+ * have now, and what no job explains, up to the allocations that ended. Undefined: nothing.
+ */
+function freedOn(
+  node: ClusterNode,
+  ours: readonly Allocation[],
+  ended: readonly Allocation[],
+): Amount | undefined {
+  const here = ended.filter((item) => item.node === node.id);
+  if (here.length === 0) return undefined;
+  const amount = (what: 'gpus' | 'cpus') => {
+    const total = here.reduce((sum, item) => sum + item[what], 0);
+    const held = sums(ours, what);
+    if (node.uses === undefined) {
+      const inUse = what === 'gpus' ? node.gpusUsed : node.cpusUsed;
+      const allocated = [...held.values()].reduce((sum, count) => sum + count, 0);
+      return Math.max(0, Math.min(total, inUse - allocated));
+    }
+    const used = sums(node.uses, what);
+    const ids = new Set(here.map(({ experiment }) => experiment));
+    const own = [...ids].reduce((sum, id) => sum + Math.max(0, (used.get(id) ?? 0) - (held.get(id) ?? 0)), 0);
+    const unexplained = node.uses.filter(({ experiment, since }) => experiment === null && since === null);
+    const rest = unexplained.reduce((sum, use) => sum + use[what], 0);
+    return own + Math.min(rest, Math.max(0, total - own));
+  };
+  const freed = { gpus: amount('gpus'), cpus: amount('cpus') };
+  return freed.gpus > EPSILON || freed.cpus > EPSILON ? freed : undefined;
 }
 
 /** Whether `has` covers all of `need`. */
@@ -193,19 +233,25 @@ export function take(
   node.allocations.push({ experiment, project, priorityClass, gpus, cpus, ends });
 }
 
-/** The clusters with free and allocated amounts of their nodes. `ends`: expected ends of the running experiments. */
+/**
+ * The clusters with free and allocated amounts of their nodes. `freed`: allocations that have just ended. `ends`: expected ends of
+ * the running experiments.
+ */
 export function toRoundClusters({
   clusters,
   allocations,
+  freed,
   ends,
 }: {
   clusters: readonly SchedulerCluster[];
   allocations: ReadonlyMap<string, readonly Allocation[]>;
+  freed?: ReadonlyMap<string, readonly Allocation[]> | undefined;
   ends: ReadonlyMap<string, Span>;
 }): RoundCluster[] {
   return clusters.map((cluster) => {
     const items = allocations.get(cluster.name) ?? [];
-    const nodes = cluster.nodes.map((node) => toFreeNode(node, items, ends));
+    const ended = freed?.get(cluster.name) ?? [];
+    const nodes = cluster.nodes.map((node) => toFreeNode(node, { items, ended, ends }));
     const whys = cluster.nodes.map(
       (node) => nodeState({ ...node, cordon: cluster.cordons?.[node.id] }).reason,
     );
@@ -232,8 +278,11 @@ export function toRoundClusters({
 
 function toFreeNode(
   node: ClusterNode,
-  items: readonly Allocation[],
-  ends: ReadonlyMap<string, Span>,
+  {
+    items,
+    ended,
+    ends,
+  }: { items: readonly Allocation[]; ended: readonly Allocation[]; ends: ReadonlyMap<string, Span> },
 ): FreeNode {
   const here = items.filter((item) => item.node === node.id);
   const allocated = here.map(({ experiment, project, priorityClass, gpus, cpus }) => ({
@@ -246,8 +295,17 @@ function toFreeNode(
   }));
   const { id, gpusTotal, cpusTotal, labels } = node;
   const others = node.uses?.filter(({ experiment }) => experiment === null) ?? [];
-  const free = { id, gpusTotal, cpusTotal, labels, ...freeOn(node, here), allocations: allocated };
-  return others.length === 0 ? free : { ...free, others };
+  const freed = freedOn(node, here, ended);
+  return {
+    ...{ id, gpusTotal, cpusTotal, labels, ...freeOn(node, here), allocations: allocated },
+    ...(freed !== undefined && { freed }),
+    ...(others.length > 0 && { others }),
+  };
+}
+
+/** What is free on a node once the report of Ray has followed the ends of attempts. */
+export function soonFree({ gpus, cpus, freed }: Amount & Pick<FreeNode, 'freed'>): Amount {
+  return { gpus: gpus + (freed?.gpus ?? 0), cpus: cpus + (freed?.cpus ?? 0) };
 }
 
 /** When a node will have room for some amount, and what is then free beside that amount. */
@@ -262,7 +320,7 @@ export interface Release {
  */
 export function releaseOf(need: Amount, node: FreeNode, now: number): Release | null {
   const at: Span = { early: now, likely: now, late: now };
-  const free = { gpus: node.gpus, cpus: node.cpus };
+  const free = soonFree(node);
   const known = node.allocations.filter((item) => item.ends !== null);
   if (known.length > 1) known.sort((a, b) => a.ends!.likely - b.ends!.likely);
   for (let next = 0; !fits(need, free); next += 1) {

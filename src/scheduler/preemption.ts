@@ -1,7 +1,7 @@
 import type { Leaving, QueuedExperiment } from '../store/queue/types.ts';
 import { createBackfill } from './backfill.ts';
 import { createHeap } from './heap.ts';
-import { type FreeNode, type RoundCluster, type Span, take } from './nodes.ts';
+import { type FreeNode, type RoundCluster, type Span, soonFree, take } from './nodes.ts';
 import { placeOn, shapeOf } from './placement.ts';
 import type { Quotas } from './quotas.ts';
 import { preempting } from './wait-reasons.ts';
@@ -12,7 +12,7 @@ import { preempting } from './wait-reasons.ts';
  *
  * Invariants: an experiment preempts only if it starts by it, is not expected to start otherwise within the time that its
  * victims would have from its submission on, and waits for no earlier experiment without room. A victim leaves all of its
- * nodes. No victim could be spared.
+ * nodes. No victim could be spared, whatever the delay between the end of an attempt and Ray's report of it.
  */
 
 /** How long a preempted experiment has to reach a checkpoint. It is then stopped, its grace period included. */
@@ -74,6 +74,7 @@ export function choosePreemptions(waiting: readonly QueuedExperiment[], known: K
     if (cluster.answering)
       later.set(cluster, {
         cluster,
+        soon: reported(cluster.nodes),
         base: withoutLeaving(cluster.nodes, known.leaving),
         gone: [],
         before: [],
@@ -81,6 +82,10 @@ export function choosePreemptions(waiting: readonly QueuedExperiment[], known: K
   for (const item of urgent) {
     if (known.quotas.refusal(item) !== null) continue;
     const open = known.takingOf(item).flatMap((cluster) => later.get(cluster) ?? []);
+    if (open.some((one) => startsByReport(item, one))) {
+      known.quotas.take(item);
+      continue;
+    }
     const victims = open.some((one) => hasRoom(item, one)) ? [] : chooseFor(item, open, known);
     if (victims.length > 0) {
       const { cluster, gone } = victims[0]!.from;
@@ -103,7 +108,9 @@ export function choosePreemptions(waiting: readonly QueuedExperiment[], known: K
 /** What a cluster will be once its victims are gone. */
 interface Open {
   cluster: RoundCluster;
-  /** Its nodes without those that leave. */
+  /** Its nodes once Ray reports the ends of attempts that have ended. */
+  soon: readonly FreeNode[];
+  /** The same without those that leave. */
   base: readonly FreeNode[];
   /** The victims of this round. */
   gone: Candidate[];
@@ -111,24 +118,44 @@ interface Open {
   before: QueuedExperiment[];
 }
 
+/** Whether the experiment starts as soon as Ray reports the ends of attempts that have ended. It takes its nodes then. */
+function startsByReport(item: QueuedExperiment, { soon, base, before }: Open): boolean {
+  const parts = before.length > 0 ? undefined : placeOn(item, soon);
+  for (const part of parts ?? []) {
+    take(part, item, null);
+    take({ ...part, node: base.find(({ id }) => id === part.node.id)! }, item, null);
+  }
+  return parts !== undefined;
+}
+
 /**
  * The nodes as a later round finds them: without the victims, `more` included, and with the experiments before. Where an
- * earlier experiment starts depends on all that are gone, so it is placed anew. Undefined: one of these has no room then.
+ * earlier experiment starts depends on all that are gone, so it is placed anew. `early`: it starts before `more` are gone.
+ * Undefined: one of these has no room then.
  */
-function nodesWithout({ base, gone, before }: Open, more: readonly Candidate[]): FreeNode[] | undefined {
+function nodesWithout(
+  { base, gone, before }: Open,
+  more: readonly Candidate[],
+  early = false,
+): FreeNode[] | undefined {
   const nodes = copyOf(base);
-  free([...gone, ...more], nodes);
+  free(early ? gone : [...gone, ...more], nodes);
   for (const item of before) {
     const parts = placeOn(item, nodes);
     if (parts === undefined) return undefined;
     for (const part of parts) take(part, item, null);
   }
+  if (early) free(more, nodes);
   return nodes;
 }
 
+/** Whether the experiment has room, wherever the experiments before it start meanwhile. */
 function hasRoom(item: QueuedExperiment, open: Open, more: readonly Candidate[] = []): boolean {
-  const nodes = nodesWithout(open, more);
-  return nodes !== undefined && placeOn(item, nodes) !== undefined;
+  const fits = (early: boolean) => {
+    const nodes = nodesWithout(open, more, early);
+    return nodes !== undefined && placeOn(item, nodes) !== undefined;
+  };
+  return fits(false) && (more.length === 0 || open.before.length === 0 || fits(true));
 }
 
 /** A victim on one cluster. `cost`: GPU minutes that it loses; minutes without GPUs. */
@@ -263,8 +290,14 @@ function free(set: readonly { experiment: string }[], nodes: readonly FreeNode[]
 const copyOf = (nodes: readonly FreeNode[]): FreeNode[] =>
   nodes.map((node) => ({ ...node, allocations: [...node.allocations] }));
 
+/** The nodes without those that have left and that Ray still counts. */
+function reported(nodes: readonly FreeNode[]): FreeNode[] {
+  return copyOf(nodes).map(({ freed, ...node }) => ({ ...node, ...soonFree({ ...node, freed }) }));
+}
+
+/** The same without the experiments that leave. */
 function withoutLeaving(nodes: readonly FreeNode[], leaving: Known['leaving']): FreeNode[] {
-  const copy = copyOf(nodes);
+  const copy = reported(nodes);
   free(
     [...leaving.keys()].map((experiment) => ({ experiment })),
     copy,

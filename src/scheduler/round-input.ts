@@ -27,6 +27,7 @@ export function roundInput({
   projects,
   pauses,
   allocations,
+  freed,
   leaving,
 }: Omit<QueueSnapshot, 'window' | 'projectVersions' | 'preemptions'>) {
   return {
@@ -35,6 +36,7 @@ export function roundInput({
       paused: pauseInWords(pauses.clusters.get(cluster.name)),
     })),
     allocations: new Map([...allocations].map(([name, { items }]) => [name, items])),
+    freed,
     leaving,
     now,
     paused: pauseInWords(pauses.all),

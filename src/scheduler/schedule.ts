@@ -43,6 +43,8 @@ export interface ScheduleInput extends Preemptible {
   clusters: readonly SchedulerCluster[];
   /** Present allocations, by cluster name. */
   allocations: ReadonlyMap<string, readonly Allocation[]>;
+  /** Allocations that have just ended, by cluster name: Ray may still count them as used. Default: none. */
+  freed?: ReadonlyMap<string, readonly Allocation[]>;
   /** Weights and quotas. A project that is not listed has weight 1 and no quota. */
   projects?: ReadonlyMap<string, ProjectPolicy>;
   /** If set, nothing starts. The words follow "the queue is paused". */
@@ -195,16 +197,18 @@ export function beginRound(input: ScheduleInput) {
   const { leaving = new Map(), allocations } = input;
   const ends = endsWith(input.ends ?? new Map(), leaving, now);
   const clusters = toRoundClusters({ ...input, ends });
-  // An experiment out of turn could take room for which others leave: of an urgent experiment that is not the blocked head.
-  for (const cluster of leaving.size === 0 ? [] : clusters)
-    if (allocations.get(cluster.name)?.some(({ experiment }) => leaving.has(experiment)))
-      cluster.backfill = false;
+  const someUrgent = queued.some(({ priorityClass }) => priorityClass === 'urgent');
+  // An experiment out of turn could take room for which others leave or have left: of an urgent experiment that is not the
+  // blocked head.
+  for (const cluster of clusters) {
+    const leave = allocations.get(cluster.name)?.some(({ experiment }) => leaving.has(experiment));
+    const left = someUrgent && cluster.nodes.some(({ freed }) => freed !== undefined);
+    if (leave || left) cluster.backfill = false;
+  }
   const held = holdings(input.allocations.values());
   const policyOf = (project: string): ProjectPolicy => projects.get(project) ?? DEFAULT_POLICY;
   const somePaused = [...projects.values()].some((policy) => policy.paused != null);
-  const someQuota =
-    [...projects.values()].some((policy) => policy.gpuQuota !== null) ||
-    queued.some(({ priorityClass }) => priorityClass === 'urgent');
+  const someQuota = [...projects.values()].some((policy) => policy.gpuQuota !== null) || someUrgent;
   const weightOf = (project: string) => policyOf(project).weight;
   const quotasFor: Round['quotasFor'] = (all) => (someQuota ? createQuotas(all, policyOf) : NO_QUOTAS);
   const quotas = quotasFor(held);

@@ -42,6 +42,9 @@ export const Accepted = NamedObject('Accepted', {
   id: Type.String(),
   self: Text('Path of the experiment.'),
   events: Text("Path of the experiment's event stream."),
+  warnings: Type.Array(Type.String(), {
+    description: 'Why no node is large enough for the experiment now: it stays queued until one joins.',
+  }),
 });
 export type Accepted = Static<typeof Accepted>;
 
@@ -378,6 +381,16 @@ export const QueueView = NamedObject('Queue', {
     byQueue,
   ),
   closed: DescribedObject('Closed queues, which accept no new experiments; null or absent if open', byQueue),
+  dispatchers: DescribedObject('The dispatchers, which start, follow and record experiments', {
+    present: Type.Boolean({
+      description: 'Whether a dispatcher is connected. If not, nothing starts and the figures do not change.',
+    }),
+    lastSeenAt: nullable(
+      Type.Integer({
+        description: 'When a dispatcher last had an answer of a cluster, in ms since 1970; null: never.',
+      }),
+    ),
+  }),
   verificationBacklog: CountOf('Number of batches without a report.'),
   clusters: Type.Array(Type.Unsafe<ClusterView>({ $ref: 'Cluster#' })),
 });

@@ -29,7 +29,10 @@ export const ComparisonPlan = NamedObject('ComparisonPlan', {
     }),
     { minItems: 2, maxItems: 8, description: 'The methods, each compared with the baseline.' },
   ),
-  baseline: Text('Name of the method with which the others are compared.'),
+  baseline: Type.String({
+    maxLength: 100,
+    description: 'Name of the method with which the others are compared.',
+  }),
   seeds: Type.Array(Type.Integer({ minimum: 0, maximum: 2147483647 }), {
     minItems: 2,
     maxItems: 100,

@@ -29,6 +29,11 @@ const log = Type.Object(
     source: oneOf(['stdout', 'stderr']),
     lines: Type.Array(Type.String()),
     cutBytes: CountOf('Number of bytes cut from lines that were too long.'),
+    progress: Type.Optional(
+      Text(
+        'Present state of a line that has not ended, such as a progress bar. It is not a line: the next log event of the same source replaces it.',
+      ),
+    ),
   },
   { ...open, $id: 'LogEvent', description: "Lines of the driver's output." },
 );

@@ -110,7 +110,7 @@ function messageOf(error: ErrorObject, root: Schema): string {
       return notAmong(schema, data);
     case 'pattern':
       return schema.description
-        ? `${shown(data)} does not fit: ${schema.description} (${params.pattern})`
+        ? `${shown(data)} does not fit: ${schema.description}`
         : `${shown(data)} does not match ${params.pattern}`;
     case 'minLength':
     case 'maxLength':
@@ -158,7 +158,9 @@ function unknownKey(input: { key: string; schema: Schema; path: string; root: Sc
   const known = Object.keys(schema.properties ?? {});
   const [pattern] = Object.keys(schema.patternProperties ?? {});
   if (pattern !== undefined) {
-    return `is no key that fits${schema.description ? `: ${schema.description}` : ''} (${pattern})`;
+    return schema.description
+      ? `is no key that fits: ${schema.description}`
+      : `is no key that fits ${pattern}`;
   }
   if (known.length === 0) return 'is not a known key; none is known here';
   const elsewhere = placesOf(root, '').filter((place) => place !== path && place.endsWith(`/${key}`));

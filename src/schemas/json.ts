@@ -111,7 +111,8 @@ export function escapePointer(key: string): string {
 
 /** The text itself, or its start if it is longer than `most`. */
 export function clip(text: string, most = 60): string {
-  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+  // Half of a surrogate pair is no character.
+  return text.length <= most ? text : `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /**

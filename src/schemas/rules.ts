@@ -1,6 +1,7 @@
 import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { type Static, Type } from 'typebox';
 import { Count, CountOf, nullable, Text } from './answer-parts.ts';
+import { metricName } from './metric-name.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { choice, count } from './optional-fields.ts';
 
@@ -79,12 +80,10 @@ const RuleName = Type.String({
   description: 'Name of the rule: at most 40 lower-case letters, digits and hyphens.',
 });
 
-const MetricName = Type.String({ minLength: 1, maxLength: 200 });
-
 /** When a rule holds: exactly one of `metric`, `verification` and `errors`. */
 export const RuleCondition = StrictObject({
   metric: Type.Optional(
-    Type.Array(MetricName, {
+    Type.Array(metricName('Name of a metric as the trainer logs it.'), {
       minItems: 1,
       maxItems: 8,
       description: 'Metric names as the trainer logs them. The condition holds if it holds for any of them.',

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { FieldProblem } from '../core/errors.ts';
+import { secretArguments } from '../core/secret-contexts.ts';
 import { isSecretName, looksRandom, MASK, mayBeSecret, secretKind } from '../core/secret-patterns.ts';
 import { clip, escapePointer } from './json.ts';
 import { strict } from './objects.ts';
@@ -41,14 +42,15 @@ const MAX_SHOWN = 100;
 
 /**
  * Where an input, of any form, holds a secret in plain text: by its known form anywhere, and by its disorder under a
- * secret's name. The message never contains the value. Ordinary hashes, names, paths and numbers pass. Linear in the
- * input: what is known of a key is found once, and not again for each value below it.
+ * secret's name. The message never contains the value; it ends with the remedy. Ordinary hashes, names, paths and numbers pass.
+ * Linear in the input: what is known of a key is found once, and not again for each value below it.
  */
-export function plainSecretProblems(input: unknown): FieldProblem[] {
+export function plainSecretProblems(input: unknown, remedy: string = REMEDY): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const open: Place[] = [{ value: input, above: null, ...ROOT, depth: 0 }];
   for (let at = open.pop(); at !== undefined && problems.length < MOST; at = open.pop())
     look(at, open, problems);
+  for (const problem of problems) problem.message += `; ${remedy}`;
   return problems.sort((a, b) => (a.field < b.field ? -1 : 1));
 }
 
@@ -88,12 +90,16 @@ function look(place: Place, open: Place[], problems: FieldProblem[]): void {
   const { value, depth } = place;
   if (typeof value === 'string') {
     const what = whatIsHeld(value, place);
-    if (what !== undefined) problems.push({ field: fieldOf(place), message: `holds ${what}; ${REMEDY}` });
+    if (what !== undefined) problems.push({ field: fieldOf(place), message: `holds ${what}` });
     return;
   }
   if (value === null || typeof value !== 'object' || depth > DEEPEST) return;
   if (Array.isArray(value)) {
     const item = { ...place, above: place, depth: depth + 1 };
+    for (const at of secretArguments(value)) {
+      const field = fieldOf({ ...item, value: null, shown: String(at) });
+      problems.push({ field, message: 'holds what looks like a secret' });
+    }
     value.forEach((inner: unknown, index) => {
       if (mayHoldOne(inner)) open.push({ ...item, value: inner, shown: String(index) });
     });
@@ -102,8 +108,7 @@ function look(place: Place, open: Place[], problems: FieldProblem[]): void {
   for (const [key, inner] of Object.entries(value)) {
     const kind = secretKind(key);
     const below = { ...read(key, kind !== undefined, place), value: inner, above: place, depth: depth + 1 };
-    if (kind !== undefined)
-      problems.push({ field: fieldOf(below), message: `is named after ${kind}; ${REMEDY}` });
+    if (kind !== undefined) problems.push({ field: fieldOf(below), message: `is named after ${kind}` });
     if (mayHoldOne(inner)) open.push(below);
     if (problems.length >= MOST) return;
   }
@@ -134,7 +139,8 @@ function fieldOf(place: Place): string {
 
 function whatIsHeld(value: string, { secretName, isReference, isProgram }: Key): string | undefined {
   const kind = secretKind(value);
-  if (kind !== undefined) return `what looks like ${kind}`;
+  if (kind !== undefined)
+    return `what looks like ${kind}${inLine(value, (line) => secretKind(line) === kind)}`;
   // References have secret names and are no values; one that looks like a value is one.
   if (isReference)
     return value.length >= 32 && looksRandom(value.slice(0, MAX_VALUE))
@@ -142,7 +148,15 @@ function whatIsHeld(value: string, { secretName, isReference, isProgram }: Key):
       : undefined;
   if (secretName !== null && mayBeSecret(secretName, value.slice(0, MAX_VALUE)))
     return 'what looks like a secret';
-  return holdsAssignment(value, isProgram) ? 'what looks like a secret' : undefined;
+  const isAssigned = (text: string) => holdsAssignment(text, isProgram);
+  return isAssigned(value) ? `what looks like a secret${inLine(value, isAssigned)}` : undefined;
+}
+
+/** " in line 7" of a text of several lines; empty if no line alone is the one. */
+function inLine(text: string, isIt: (line: string) => boolean): string {
+  const lines = text.split('\n');
+  const at = lines.length === 1 ? -1 : lines.findIndex(isIt);
+  return at < 0 ? '' : ` in line ${at + 1}`;
 }
 
 /**

@@ -9,12 +9,17 @@ import { Secrets } from './secrets.ts';
 /** Plain environment variables. Values of secrets come from `secrets`. */
 export const Variables = Type.Record(
   Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),
-  Type.String({ maxLength: 4096, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
+  // Keys and JSON have line feeds and tabs. Nothing else of the controls means anything to a program.
+  Type.String({
+    maxLength: 4096,
+    pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
+    description: 'Text without control characters other than line feed, carriage return and tab.',
+  }),
   {
     ...strict,
     maxProperties: 64,
     description:
-      'Environment variables of the driver and of its Ray processes, in plain text. Variables of a spec replace those of its cluster.',
+      'Environment variables of the driver and of its Ray processes, in plain text. Names have letters, digits and underscores, and begin with no digit. Variables of a spec replace those of its cluster.',
   },
 );
 export type Variables = Static<typeof Variables>;
@@ -61,7 +66,12 @@ export const tagsAs = (description: string) =>
 const labelsAs = (description: string) =>
   Type.Record(
     Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$' }),
-    Type.String({ minLength: 1, maxLength: 63, pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 63,
+      pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$',
+      description: 'Letters, digits and inner . _ -',
+    }),
     { ...strict, maxProperties: 32, description },
   );
 

@@ -101,7 +101,12 @@ export const MetricCharts = NamedObject('MetricCharts', {
 
 /** The metrics of an experiment, by name. */
 export const MetricNames = NamedObject('MetricNames', {
-  items: Type.Array(StrictObject({ name: Type.String(), last: MetricNumber })),
+  items: Type.Array(
+    StrictObject({
+      name: Type.String(),
+      last: { ...MetricNumber, description: 'Value that was recorded last, whatever its step.' },
+    }),
+  ),
 });
 export type MetricNames = Static<typeof MetricNames>;
 
@@ -121,6 +126,13 @@ export const LogPage = NamedObject('LogPage', {
       }),
       text: Type.String(),
     }),
+  ),
+  progress: Type.Array(
+    StrictObject({ source: Type.Enum(['stdout', 'stderr'], { type: 'string' }), text: Type.String() }),
+    {
+      description:
+        'Present states of lines that have not ended, such as progress bars; only with the last page. They have no number: of such a line only the last state becomes a line.',
+    },
   ),
   after: nullable(After),
   more: Type.Boolean({ description: 'Whether later entries are already recorded.' }),

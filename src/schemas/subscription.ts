@@ -18,8 +18,10 @@ export const NOTIFIED = [
 
 /** Subscriptions of one project at most. */
 export const MAX_SUBSCRIPTIONS = 16;
-/** Messages of one subscription that wait for their delivery at most. */
+/** Messages of a project that wait for their delivery at most, but for the own places of each subscription. */
 export const MAX_PENDING = 5000;
+/** Messages of one subscription that can always wait, whatever those of others are. */
+export const OWN_PENDING = 300;
 /** Dead letters of one subscription that are retained at most: the newest. */
 export const MAX_DEAD = 100;
 /** Attempts to deliver that are listed at most: the newest. */
@@ -30,6 +32,9 @@ const SECRET = {
   description:
     'Name of a secret: the file PROJECT/NAME in the directory ECHELON_NOTIFY_SECRETS_DIR of the dispatchers.',
 };
+
+/** No `%`, `!` or quotes in the name: old servers read another domain from them. */
+const MAIL_ADDRESS = "^[\\p{L}\\p{N}.+_'=~/{}^|*?$#&-]+@[A-Za-z0-9.-]+$";
 
 const Target = Type.Union([
   StrictObject({
@@ -50,11 +55,11 @@ const Target = Type.Union([
   }),
   StrictObject({
     kind: Type.Literal('email'),
-    to: Type.Array(Type.String({ maxLength: 254, pattern: '^[^\\s@<>,;:"()]+@[A-Za-z0-9.-]+$' }), {
+    to: Type.Array(Type.String({ maxLength: 254, pattern: MAIL_ADDRESS }), {
       minItems: 1,
       maxItems: 5,
       uniqueItems: true,
-      description: 'Addresses of the recipients.',
+      description: 'Addresses of the recipients, in the domains of ECHELON_MAIL_DOMAINS.',
     }),
     everyMinutes: count(
       1,
@@ -131,7 +136,7 @@ export const Deliveries = NamedObject('Deliveries', {
     }),
     { description: `The last ${MAX_LOG} attempts, newest first.` },
   ),
-  pending: CountOf(`Messages that wait for their delivery, at most ${MAX_PENDING}.`),
+  pending: CountOf('Messages that wait for their delivery.'),
   dropped: CountOf('Messages that were not retained; the next message states them.'),
   nextAt: nullable(Instant, {
     description: 'Time of the next attempt; null if nothing is pending, or it is disabled.',
@@ -151,3 +156,8 @@ export type Deliveries = Static<typeof Deliveries>;
 export const MessagesQueued = NamedObject('MessagesQueued', {
   queued: { ...Count, description: 'Number of messages that now wait for their delivery.' },
 });
+
+/** The addresses that an operator does not allow: those whose domain is not one of `domains`, in lower case. */
+export function refusedAddresses(to: readonly string[], domains: readonly string[]): string[] {
+  return to.filter((one) => !domains.includes(one.slice(one.lastIndexOf('@') + 1).toLowerCase()));
+}

@@ -4,6 +4,7 @@ import { STATES } from '../core/states.ts';
 import { Count, CountOf, Cursor, nullable, oneOf, outcomes, Text } from './answer-parts.ts';
 import type { ComparisonPlan } from './comparison.ts';
 import { VerificationCounts } from './experiment.ts';
+import { metricName } from './metric-name.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { choice, count, flag } from './optional-fields.ts';
 import { Label } from './spec-parts.ts';
@@ -30,11 +31,7 @@ export const SweepRange = StrictObject({
 });
 export type SweepRange = Static<typeof SweepRange>;
 
-const MetricName = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  description: 'Name of the metric as the trainer logs it',
-});
+const MetricName = metricName('Name of the metric as the trainer logs it.');
 
 /** When a child is stopped because the others do better: the median rule. */
 export const EarlyStopping = DescribedObject(
@@ -179,7 +176,7 @@ export type SweepPage = Static<typeof SweepPage>;
 
 const Warnings = Type.Array(Type.String(), {
   description:
-    'Children for which no node of any cluster is large enough now: they stay queued until one joins',
+    'Children for which no node of any cluster is large enough now, which stay queued until one joins, and the number of children of a random sweep that repeat an earlier one.',
 });
 
 /** The answer to an accepted sweep; equal for every repetition of the request with its Idempotency-Key, but for `warnings`. */

@@ -1,5 +1,5 @@
 /**
- * Tries whether the default tests find seeded defects: `node test/seeded/main.ts [--only ID]`. Each defect of defects.ts is made in
+ * Tries whether the default tests find seeded defects: `node test/seeded/main.ts [--only ID,…]`. Each defect of defects.ts is made in
  * a copy of the tree, in which its tests must fail, and without which they must pass. Needs redis-server. Writes
  * the rows of docs/evidence/seeded-defects.md that were tried. Ends with 1 if one was missed.
  */
@@ -45,7 +45,7 @@ function writePage(tried: readonly Tried[]): void {
   const text = `# Seeded defects
 
 \`node test/seeded/main.ts\` makes one small defect after another in a copy of the tree and runs the tests that must fail with it. All of
-them are tests of \`npm test\`, and they pass without the defect. \`test/seeded/defects.ts\` has each edit.
+them are tests of \`npm test\`, and they pass without the defect. \`test/seeded\` has each edit.
 
 **${shown.filter((row) => !row.includes('**missed**')).length} of ${DEFECTS.length} are caught.**
 
@@ -57,7 +57,7 @@ ${shown.join('\n')}
 }
 
 const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
-const chosen = DEFECTS.filter(({ id }) => only === undefined || id === only);
+const chosen = DEFECTS.filter(({ id }) => only === undefined || only.split(',').includes(id));
 if (chosen.length === 0)
   throw new Error(`--only takes one of ${DEFECTS.map(({ id }) => id).join(', ')}, not ${only}`);
 using copy = copyTree();

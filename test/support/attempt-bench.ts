@@ -49,6 +49,7 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
     known: [] as Pick<AttemptStatus, 'attempt' | 'running'>[] | AttemptStatus[],
     startedAt: () => 1,
     clusterEnv: undefined as Record<string, string> | undefined,
+    specVersions: undefined as number[] | undefined,
     secretProjects: null as SecretProjects,
     checkpointStores: {} as CheckpointStores,
     storedCheckpoints: [] as StoredCheckpoint[],
@@ -69,8 +70,8 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
     },
     clusters: {
       async list() {
-        const { clusterEnv: env, secretProjects, checkpointStores } = state;
-        return [{ name: 'c', env, secretProjects, checkpointStores }];
+        const { clusterEnv: env, secretProjects, checkpointStores, specVersions } = state;
+        return [{ name: 'c', env, secretProjects, checkpointStores, specVersions, rayWorkerVersion: '0.9' }];
       },
     },
     attempts: {

@@ -7,7 +7,7 @@ const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', impor
 export async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const violations = (await page.evaluate(
-    '(async () => (await axe.run()).violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0].html })))()',
+    '(async () => (await axe.run({ resultTypes: ["violations"] })).violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0].html })))()',
   )) as { id: string; impact: string; html: string }[];
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

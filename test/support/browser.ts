@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-/** Debian's Chromium, or another one at a usual place; undefined: there is none. */
+/** Debian's Chromium, the one without windows first, or another one at a usual place; undefined: there is none. */
 export function findChromium(): string | undefined {
   const places = (process.env.PATH ?? '').split(':');
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
   return names.flatMap((name) => places.map((place) => `${place}/${name}`)).find((file) => existsSync(file));
 }
 

@@ -53,6 +53,7 @@ export const NOT_INTERRUPTED = {
     'archive.longStreams',
     'retention.due',
     'retention.dueFigures',
+    'retention.holder',
     'retention.forgettingFigures',
     'attempts.allocated',
     'attempts.allocation',

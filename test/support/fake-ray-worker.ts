@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Server, type ServerWritableStream, status } from '@grpc/grpc-js';
+import { SPEC_VERSION } from '../../src/core/launch-plan.ts';
 import {
   type DrivenAttempt,
   drive,
@@ -224,6 +225,7 @@ export async function startFakeRayWorker({
       generation: `g${generation}`,
       nodeId: 'fake',
       engines: ['local', 'replay'],
+      specVersions: [SPEC_VERSION],
       nodes: nodes.map((id) => ({
         id,
         address: '127.0.0.1',

@@ -39,6 +39,7 @@ export function notificationsTo(
       allowed: blockList(['127.0.0.1']),
       smtpUrl: null,
       smtpFrom: null,
+      mailDomains: ['example.com'],
       publicUrl: 'https://echelon.example',
       ...settings,
     },

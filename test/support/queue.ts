@@ -89,6 +89,7 @@ export function snapshotFrom(store: SnapshotParts, now: () => number) {
       now: now(),
       clusters,
       allocations: new Map(await Promise.all(held)),
+      freed: new Map(),
       projects: await store.projects.list(),
       pauses: await store.queue.pauses(),
       projectVersions: await store.queue.projectVersions(),

@@ -171,7 +171,9 @@ export async function recordedApi(scope: Scope): Promise<{ ids: Scene; connectio
     if (answer !== undefined) answers[line] = await answer(request.method!, request.url!);
     const { status, body } = answers[line] ?? { status: 500, body: { title: `${line} is not recorded` } };
     const type = status < 400 ? 'application/json' : 'application/problem+json';
-    response.writeHead(status, { 'content-type': type }).end(JSON.stringify(body));
+    // Of the clock of the test, which may stand still.
+    const date = new Date().toUTCString();
+    response.writeHead(status, { 'content-type': type, date }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   scope.after(async () => {

@@ -11,6 +11,9 @@ export const SECRETS: readonly { kind: string; secret: string }[] = [
   { kind: 'a Google API key', secret: `AIza${'aB3dE5_'.repeat(5)}` },
   { kind: 'an NVIDIA API key', secret: `nvapi-${'aB3dE5_'.repeat(6)}` },
   { kind: 'a signed token (JWT)', secret: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz' },
+  { kind: 'an API key of Echelon', secret: `echelon_0123456789abcdef_${'aB3dE5g'.repeat(6)}x` },
+  { kind: 'a key of signed webhooks', secret: `whsec_${'aB3dE5gH'.repeat(4)}` },
+  { kind: 'the URL of a webhook', secret: `hooks.slack.com/services/T01/B01/${'aB3dE5'.repeat(4)}` },
   { kind: 'a private key', secret: '-----BEGIN RSA PRIVATE KEY-----' },
   { kind: 'an address with a password', secret: 'user:pa55word@' },
 ].map(({ kind, secret }) => ({

@@ -59,6 +59,7 @@ export async function startSystem({
   leaseMs = 6_000,
   addLocal = true,
   environment = process.env,
+  wrap = [],
 }: {
   /** After this time what a dead dispatcher had is taken over; a busy machine should not hold up a live one as long. */
   leaseMs?: number;
@@ -66,10 +67,12 @@ export async function startSystem({
   addLocal?: boolean;
   /** Of every process of the system. */
   environment?: NodeJS.ProcessEnv;
+  /** See {@link spawnRole}. */
+  wrap?: readonly string[];
 } = {}): Promise<System> {
   const resources = new AsyncDisposableStack();
   try {
-    return await assemble(resources, { leaseMs, addLocal, base: environment });
+    return await assemble(resources, { leaseMs, addLocal, base: environment, wrap });
   } catch (error) {
     await resources.disposeAsync();
     throw error;
@@ -78,7 +81,12 @@ export async function startSystem({
 
 async function assemble(
   resources: AsyncDisposableStack,
-  { leaseMs, addLocal, base }: { leaseMs: number; addLocal: boolean; base: NodeJS.ProcessEnv },
+  {
+    leaseMs,
+    addLocal,
+    base,
+    wrap,
+  }: { leaseMs: number; addLocal: boolean; base: NodeJS.ProcessEnv; wrap: readonly string[] },
 ): Promise<System> {
   const stateDir = await mkdtemp(join(tmpdir(), 'ech-e2e-'));
   resources.defer(() => rm(stateDir, { recursive: true, force: true }));
@@ -97,11 +105,11 @@ async function assemble(
     ECHELON_STATE_DIR: stateDir,
     ECHELON_TOKENS: TOKEN,
     // The same after a restart, as it would be for users.
-    ECHELON_PORT: String(await freePort()),
+    ECHELON_PORT: base.ECHELON_PORT ?? String(await freePort()),
     ECHELON_LEASE_MS: String(leaseMs),
   };
   const startRole = async (args: string[], ready: RegExp): Promise<[RoleProcess, string]> => {
-    const [role, match] = await spawnRole(args, environment, ready);
+    const [role, match] = await spawnRole(args, environment, ready, wrap);
     resources.defer(async () => {
       role.kill('SIGCONT');
       role.kill('SIGKILL');
@@ -195,13 +203,18 @@ async function restartRedis(stateDir: string, resources: AsyncDisposableStack): 
   resources.defer(() => server.stop(5000));
 }
 
-/** Starts a role of the CLI; resolves when its log matches `ready`, with the first group. */
+/**
+ * Starts a role of the CLI; resolves when its log matches `ready`, with the first group. `wrap`: a command that runs it, and
+ * becomes its process.
+ */
 export async function spawnRole(
   args: string[],
   environment: NodeJS.ProcessEnv,
   ready: RegExp,
+  wrap: readonly string[] = [],
 ): Promise<[RoleProcess, string]> {
-  const child: ChildProcess = spawn(process.execPath, [CLI, ...args], {
+  const [program = '', ...words] = [...wrap, process.execPath, CLI, ...args];
+  const child: ChildProcess = spawn(program, words, {
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -24,12 +24,14 @@ export interface TcpProxy {
   /** Cuts every connection, and new ones at once, until `heal`. */
   cut(): void;
   heal(): void;
+  /** Cuts every connection; new ones lead to this address. */
+  lead(address: string): void;
   stop(): Promise<void>;
 }
 
 /** A proxy on a free port of 127.0.0.1 to `target` (host:port). The caller must `stop()` it. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const [host = '', port = ''] = target.split(':');
+  let [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
   const clients = new Set<Socket>();
   const frozen = new Set<Socket>();
@@ -103,6 +105,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     },
     heal() {
       isCut = false;
+    },
+    lead(address) {
+      [host = '', port = ''] = address.split(':');
+      end();
     },
     async stop() {
       end();

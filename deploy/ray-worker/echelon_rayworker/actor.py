@@ -18,13 +18,13 @@ from typing import Any, Mapping, Optional
 
 import ray
 
-from echelon_rayworker import uses
 from echelon_rayworker.autoscale import ask_ray
 from echelon_rayworker.certificate import ensure_certificate, is_loopback
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.nodehealth import pages_of
 from echelon_rayworker.server import RayWorkerServer, ServerOptions
 from echelon_rayworker.service import ClusterView
+from echelon_rayworker.uses import JobUses, NodeUses
 
 ACTOR_NAME = "echelon-ray-worker"
 NAMESPACE = "echelon"
@@ -52,6 +52,7 @@ class RayWorker:
         self._reached_as = str(options.get("reached_as") or "")
         self._server: RayWorkerServer | None = None
         self._node_id = context.get_node_id()
+        self._uses = JobUses()
         self._endpoint: Future[dict[str, str]] = Future()
         self._trouble = "it has not started yet"
         self._ca = ""
@@ -104,7 +105,7 @@ class RayWorker:
             server: RayWorkerServer | None = None
             try:
                 options = await asyncio.to_thread(self._secured)
-                server = RayWorkerServer(options, lambda: view_cluster(self._node_id), ask_ray)
+                server = RayWorkerServer(options, lambda: view_cluster(self._node_id, self._uses), ask_ray)
                 await server.start()
                 break
             except Exception as error:  # noqa: BLE001
@@ -118,11 +119,11 @@ class RayWorker:
         await asyncio.Event().wait()
 
 
-def view_cluster(node_id: str) -> ClusterView:
+def view_cluster(node_id: str, job_uses: JobUses) -> ClusterView:
     """The cluster's nodes and resources as Ray reports them now."""
     available = _available_by_node()
     drained = _draining_nodes()
-    known = _known_uses()
+    known = _known_uses(job_uses)
     nodes: list[pb.Node] = []
     pages: dict[str, tuple[str, ...]] = {}
     for node in ray.nodes():
@@ -140,7 +141,7 @@ def view_cluster(node_id: str) -> ClusterView:
             draining=node["Alive"] and node["NodeID"] in drained,
             drain_remaining_ms=_remaining_ms(drained.get(node["NodeID"], 0)),
             labels=labels, uses_known=known is not None,
-            uses=uses.with_rest(known[1].get(node["NodeID"], []), used["GPU"], used["CPU"], known[0]) if known and used else [],
+            uses=known.on(node["NodeID"], used["GPU"], used["CPU"]) if known and used else [],
         ))
     return ClusterView(ray_version=ray.__version__, node_id=node_id, nodes=nodes, pages=pages)
 
@@ -157,11 +158,10 @@ def _labels(node: Mapping[str, Any]) -> dict[str, str]:
     return {**given, **{str(key): str(value) for key, value in (node.get("Labels") or {}).items()}}
 
 
-def _known_uses() -> Optional[tuple[dict[str, uses.Job], dict[str, list[pb.NodeUse]]]]:
-    """The live jobs, and what they use on each node; None if this release of Ray does not tell."""
+def _known_uses(job_uses: JobUses) -> Optional[NodeUses]:
+    """What Ray jobs use; None if this release of Ray does not tell."""
     try:
-        jobs = uses.live_jobs((ray.util.get_node_ip_address(), "127.0.0.1"))
-        return jobs, uses.uses_by_node(jobs)
+        return job_uses.look((ray.util.get_node_ip_address(), "127.0.0.1"))
     except (AttributeError, ImportError, KeyError, TypeError):
         return None
 

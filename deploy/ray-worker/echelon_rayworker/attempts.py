@@ -90,7 +90,7 @@ class AttemptStore:
         return directory if directory in self._open or recovery.is_supervised(directory) else None
 
     def launch(self, request: pb.LaunchRequest) -> pb.LaunchResponse:
-        """Starts an attempt at most once. InvalidLaunch, UnusableSecret, Exhausted."""
+        """Starts an attempt at most once. InvalidLaunch, OtherVersion, UnusableSecret, Exhausted."""
         launch.check_request(request)
         experiment, attempt = request.experiment, request.attempt
         with self._locks[experiment]:
@@ -104,7 +104,8 @@ class AttemptStore:
                 running = self._end_of(directory) is None
                 outcome = pb.LaunchResponse.ALREADY_RUNNING if running else pb.LaunchResponse.ALREADY_ENDED
                 return pb.LaunchResponse(outcome=outcome)
-            # Before anything is changed: a launch that lacks a secret has not happened.
+            # Before anything is changed: a launch that is refused, or lacks a secret, has not happened.
+            launch.check_version(request.plan)
             hidden = Hidden(self._secrets.resolve(request.plan.secrets), self._masked)
             try:
                 self._write_fence(experiment, Fence(attempt, fence.tombstone))
@@ -250,17 +251,20 @@ class AttemptStore:
         if lock is None:
             raise OSError("the attempt's lock is held")
         launch_file = os.path.join(directory, launch.LAUNCH_FILE)
+        trouble: Optional[OSError] = None
         try:
             write_file(launch_file, request.SerializeToString())
             self._open.add(directory)
             self._start_supervisor(directory, lock, hidden)
-        except OSError:
-            self._open.discard(directory)
-            if os.path.exists(launch_file):
-                os.unlink(launch_file)  # nothing started: the launch may be repeated
-            raise
+        except OSError as error:
+            trouble = error
         finally:
             os.close(lock)
+        if trouble is not None and not _has_started(directory):
+            self._open.discard(directory)
+            if os.path.exists(launch_file):
+                os.unlink(launch_file)  # the launch may be repeated
+            raise trouble
         self._wait_for(directory, lambda progress: progress.last_sequence > 0, START_SECONDS)
 
     def _start_supervisor(self, directory: str, lock: int, hidden: Hidden) -> None:
@@ -281,7 +285,7 @@ class AttemptStore:
         except subprocess.TimeoutExpired as error:
             first.kill()
             first.wait()
-            raise Exhausted("the supervisor did not start in time") from error
+            raise OSError("the supervisor did not start in time") from error
         if code != 0:
             raise OSError(f"the supervisor could not be started (exit code {code})")
 
@@ -328,6 +332,15 @@ class AttemptStore:
 
     def _write_fence(self, experiment: str, fence: Fence) -> None:
         write_fence(os.path.join(self._experiments, experiment), fence)
+
+
+def _has_started(directory: str) -> bool:
+    """Whether a supervisor exists, is on its way or has been there, once the ray-worker has let go of the attempt's lock. The first
+    process may have been killed after it forked the supervisor, so its exit code does not say that."""
+    if recovery.is_supervised(directory):
+        return True
+    progress = _progress_or_none(directory)
+    return progress is None or progress.last_sequence > 0
 
 
 def _progress_or_none(directory: str) -> Optional[Progress]:

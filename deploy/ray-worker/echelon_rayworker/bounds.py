@@ -3,6 +3,7 @@ holds more; the writer of the spool applies them first, so that an honest traini
 
 from __future__ import annotations
 
+import re
 from typing import Mapping
 
 # Of one report, or one part of a batch, serialized.
@@ -15,7 +16,11 @@ MAX_UNFINISHED_BYTES = 2 * MAX_BATCH_BYTES
 # Names and values: of one report, and distinct names of an attempt.
 MAX_METRICS_PER_REPORT = 4_000
 MAX_METRIC_NAMES = 10_000
-MAX_METRIC_NAME_CHARACTERS = 1024
+MAX_METRIC_NAME_CHARACTERS = 200
+# As src/core/metric-name.ts: a name that no request can ask for is not recorded.
+METRIC_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,%d}" % MAX_METRIC_NAME_CHARACTERS)
+# A training step above it means nothing; the service refuses it too.
+MAX_STEP = 2**32 - 1
 MAX_STAGE_CHARACTERS = 1024
 # Games, and characters of each name in it, of one report of an evaluation.
 MAX_GAMES_PER_REPORT = 2_000
@@ -42,7 +47,7 @@ def numbers(values: Mapping[str, object]) -> tuple[dict[str, float], int]:
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
             continue
-        if len(fitting) < MAX_METRICS_PER_REPORT and len(name) <= MAX_METRIC_NAME_CHARACTERS:
+        if len(fitting) < MAX_METRICS_PER_REPORT and METRIC_NAME.fullmatch(name):
             fitting[name] = number
         else:
             left += 1

@@ -89,7 +89,8 @@ def _memory(number: int, code: int, text: str, kernel_oom_kills: int) -> str:
 
 def _error_line(lines: list[str], how: str) -> str:
     """The exit code, with the last line if that is a Python error."""
-    last = next((line for line in reversed(lines) if line.strip()), "")
+    # Remarks of our own may follow what the program printed at its end.
+    last = next((line for line in reversed(lines) if line.strip() and not line.startswith("echelon: ")), "")
     error = re.match(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit)\b.*", last)
     return f"{how}: {last[:300]}" if error else how
 

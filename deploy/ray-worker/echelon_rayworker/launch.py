@@ -9,13 +9,15 @@ import sysconfig
 from dataclasses import dataclass
 from typing import Mapping
 
-from echelon_rayworker import allocation
+from echelon_rayworker import __version__, allocation, programvariables
 from echelon_rayworker.engines.registry import engine_names
 from echelon_rayworker.files import read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
 ENGINES = engine_names()
+# Versions of what drivers read in the files of a launch plan; src/core/launch-plan.ts says when to raise it.
+SPEC_VERSIONS = (1,)
 DEFAULT_GRACE_MS = 10_000
 # Above any request that the server takes.
 MAX_LAUNCH_BYTES = 8 * 1024 * 1024
@@ -37,7 +39,8 @@ _OWN_FILE = re.compile(r"(launch|supervisor|stop|events|spool|hidden)\b.*")
 # Names of the plan's variables, for an engine that hands them to processes on other nodes.
 VARIABLES_VARIABLE = "ECHELON_VARIABLES"
 _OWN_VARIABLES = (
-    "ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", NAMES_VARIABLE, VARIABLES_VARIABLE, allocation.VARIABLE
+    "ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", NAMES_VARIABLE, VARIABLES_VARIABLE, allocation.VARIABLE,
+    programvariables.VARIABLE,
 )  # fmt: skip
 _PLACEHOLDER = re.compile(r"\{(attemptDir|experimentDir|sharedRoot)\}")
 # A secret must not change what is run, nor be taken for a variable of ours.
@@ -55,6 +58,10 @@ _SET_BY_RAY = ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
 
 class InvalidLaunch(ValueError):
     """The request is ill-formed; the message names the field."""
+
+
+class OtherVersion(Exception):
+    """The launch plan has a version that is not run here; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,16 @@ def check_id(experiment: str, attempt: int) -> None:
         raise InvalidLaunch("experiment: lower-case letters, digits and hyphens, 1 to 64 characters")
     if attempt < 1:
         raise InvalidLaunch("attempt: from 1")
+
+
+def check_version(plan: pb.LaunchPlan) -> None:
+    """OtherVersion if a driver of this package would misread the plan's files."""
+    if plan.spec_version not in SPEC_VERSIONS:
+        runs = ", ".join(map(str, SPEC_VERSIONS))
+        raise OtherVersion(
+            f"this ray-worker ({__version__}) runs launch plans of version {runs}, and the dispatcher made version "
+            f"{plan.spec_version}: update the older of the two"
+        )
 
 
 def check_request(request: pb.LaunchRequest) -> None:
@@ -129,6 +146,8 @@ def base_environment(
         if not (name.startswith("RAY_") and name not in _RAY_VARIABLES_KEPT)
         and not name.startswith("ECHELON_")
         and not (inside_ray and name in _SET_BY_RAY)
+        # Ray's own debugger would wait for a person at a program's breakpoint().
+        and not (name == "PYTHONBREAKPOINT" and value.startswith("ray."))
     }
     if ray_address:
         base["RAY_ADDRESS"] = ray_address
@@ -172,12 +191,12 @@ def driver_environment(
 
 
 def plan_environment(base: Mapping[str, str], plan: pb.LaunchPlan, directories: Directories) -> dict[str, str]:
-    """The base with the plan's variables over it (its PYTHONPATH before ours), and their names."""
+    """The base with the plan's variables over it (its PYTHONPATH before ours), and their names. Variables of Python are for the
+    user's program alone: see ``programvariables``."""
     environment = dict(base)
     if plan.environment:
         environment[VARIABLES_VARIABLE] = ",".join(sorted(plan.environment))
-    for name, value in plan.environment.items():
-        environment[name] = fill(value, directories)
+    environment.update(programvariables.withheld({name: fill(value, directories) for name, value in plan.environment.items()}))
     environment["PYTHONPATH"] = _join_paths(environment.get("PYTHONPATH", ""), base.get("PYTHONPATH", ""))
     return environment
 

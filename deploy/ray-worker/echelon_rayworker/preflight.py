@@ -21,6 +21,7 @@ from echelon_rayworker import launch, processes, redaction
 from echelon_rayworker.engines.answers import Answer, print_answers
 from echelon_rayworker.files import make_directories
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.programvariables import program_environment
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
 DEFAULT_SECONDS = 300.0
@@ -48,10 +49,11 @@ class Preflight:
         self._closed.set()
 
     def run(self, request: pb.PreflightRequest) -> pb.PreflightResponse:
-        """The findings. InvalidLaunch; OSError if no process can be made."""
+        """The findings. InvalidLaunch, OtherVersion; OSError if no process can be made."""
         planned = request.HasField("plan")
         if planned:
             launch.check_plan(request.plan)
+            launch.check_version(request.plan)
         seconds = min(request.deadline_ms / 1000 or DEFAULT_SECONDS, MAX_SECONDS)
         with self._turn:
             # What a run before left that was ended in the middle.
@@ -83,7 +85,7 @@ class Preflight:
             remedy = "see that Ray and the shared file system answer, and try again"
             return _response(_finding("preflight", pb.Finding.ERROR, f"it was not over after {seconds:g} s", remedy))
         answers = read_answers(output)
-        redactor = redaction.Redactor(redaction.secret_values(environment))
+        redactor = redaction.Redactor(redaction.secret_values(program_environment(environment)))
         if answers is None:
             text = " / ".join(errors.strip().splitlines()[-LAST_LINES:]) or "no message"
             text = redactor.text(f"the program ended with {code}: {text}")

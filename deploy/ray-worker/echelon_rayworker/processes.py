@@ -108,6 +108,15 @@ def marked_by_environment(entry: bytes) -> list[int]:
     return found
 
 
+def command_of(pid: int) -> str:
+    """The command line of a process; empty if it has ended."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return " ".join(file.read().decode("utf-8", "replace").split("\0")).strip()
+    except OSError:
+        return ""
+
+
 def send_signal(pids: Iterable[int], number: int) -> None:
     """Sends a signal to each process; those that are gone, or not ours, are skipped."""
     for pid in pids:
@@ -168,6 +177,15 @@ def die_with_parent(parent: int) -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(127)
+
+
+def reset_signals() -> None:
+    """Unblocks all signals and ignores none. For a child, between fork and exec, and for a process of its own at its start: Ray blocks
+    SIGINT in its processes, and every process below them would inherit that."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def outlive_parent() -> None:

@@ -94,6 +94,11 @@ class Recorder:
         self._mark_gap()
         self._append(pb.AttemptEvent(log=pb.LogLines(source=run.source, lines=run.lines, cut_bytes=run.cut_bytes)))
 
+    def progress(self, source: int, text: str) -> None:
+        """Records the present state of a progress bar. Its last state is a line, so that one without room is not missed."""
+        if not self._refusal(len(text), LINES_SHARE):
+            self._append(pb.AttemptEvent(log=pb.LogLines(source=source, progress=text)))  # type: ignore[arg-type]
+
     def lines_dropped(self, count: int, size: int, reason: str) -> None:
         """Counts lines that were dropped here or before they got here."""
         if count == 0:

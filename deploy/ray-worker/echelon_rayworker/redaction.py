@@ -13,7 +13,10 @@ import base64
 import json
 import re
 import urllib.parse
+from itertools import pairwise
 from typing import Callable, Iterable, Iterator, Mapping
+
+from .secretcontexts import is_secret_option, mask_contexts
 
 MASK = "***"
 MIN_CHARACTERS = 6
@@ -53,7 +56,10 @@ _MAY_STEER = re.compile(r"[\x0e\x0f\x1b\x80-\x9f]|\\(?:u00[19]|x[19]|033|e)")
 _TOKENS = (
     r"(?<![A-Za-z0-9_-])(?:hf_[A-Za-z0-9]{20,}|sk-(?=[\w-]*[0-9])(?=[\w-]*[A-Z])[\w-]{20,}|gh[pousr]_[A-Za-z0-9]{20,}"
     r"|github_pat_\w{20,}|glpat-[\w-]{20,}|(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Z])|xox[abeoprs]-[A-Za-z0-9-]{10,}"
-    r"|AIza[\w-]{35}|nvapi-[\w-]{20,}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,})"
+    r"|AIza[\w-]{35}|nvapi-[\w-]{20,}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"
+    r"|echelon_[0-9a-hjkmnp-tv-z]{16}_[\w-]{43}|whsec_[A-Za-z0-9+/]{24,128}={0,2}"
+    r"|(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)|[\w-]{1,63}\.webhook\.office\.com/webhookb2"
+    r"|discord(?:app)?\.com/api/webhooks)/[\w/@-]{16,512})"
 )
 _ADDRESSES = r"(?<=://)[^\s/:@\"']{0,128}:[^\s/@\"']{1,256}(?=@)"
 _BEARER = r"(?i:(?<=bearer )[\w.~+/=-]{12,})"
@@ -67,7 +73,7 @@ _ASSIGNED = re.compile(
 # What a text in lower case has in it where either may find something: most lines have none of these, and a search for
 # plain words costs a twentieth of one for the patterns.
 _TOKEN_SIGNS = ("hf_", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "akia", "asia", "xox", "aiza",
-                "nvapi-", "eyj", "://", "bearer ")
+                "nvapi-", "eyj", "://", "bearer ", "echelon_", "whsec_", "hooks.slack", "webhook")
 _NAME_SIGNS = ("key", "secret", "passw", "credential", "token")
 
 
@@ -123,12 +129,20 @@ class Redactor:
     def command(self, command: Iterable[str]) -> list[str]:
         """A command that may be shown: also the values of its secret-named ``key=value`` arguments are masked."""
         shown: list[str] = []
-        for element in command:
+        for before, element in pairwise(["", *command]):
+            if is_secret_option(before) and not element.startswith("-"):
+                shown.append(MASK)
+                continue
             override = _SECRET_OVERRIDE.fullmatch(element)
             if override and SECRET_NAME.search(override.group(1).rsplit(".", 1)[-1]) and not override.group(2).isdigit():
                 element = f"{override.group(1)}={MASK}"
             shown.append(self.text(element))
         return shown
+
+
+def without_steering(text: str) -> str:
+    """The text without the sequences that colour it or move the cursor in a terminal."""
+    return _STEERING.sub("", text) if _MAY_STEER.search(text) else text
 
 
 class LineRedactor:
@@ -235,4 +249,4 @@ def _mask_patterns(text: str) -> str:
         text = _PATTERNS.sub(MASK, text)
     if any([sign in lower for sign in _NAME_SIGNS]):
         text = _ASSIGNED.sub(lambda match: f"{match.group(1) or match.group(2)}{MASK}", text)
-    return text
+    return mask_contexts(text, MASK)

@@ -39,10 +39,11 @@ Report = Union[pb.AttemptEvent, SpooledBatch, Run, Refused]
 _LONG_PATH = f"checkpoints whose paths are longer than {bounds.MAX_PATH_CHARACTERS} characters"
 _MANY_METRICS = (
     f"metric values: a report has at most {bounds.MAX_METRICS_PER_REPORT} metrics, an attempt {bounds.MAX_METRIC_NAMES} "
-    f"names of at most {bounds.MAX_METRIC_NAME_CHARACTERS} characters"
+    f"names of 1 to {bounds.MAX_METRIC_NAME_CHARACTERS} characters without control characters"
 )
 
 
+_LARGE_STEP = f"reports whose training step is larger than {bounds.MAX_STEP:,}"
 _LARGE_EVALUATION = (
     f"evaluations with more than {bounds.MAX_GAMES_PER_REPORT} games or {bounds.MAX_DECODING_SETTINGS} settings in a report, or a name "
     f"of more than {bounds.MAX_GAME_CHARACTERS} characters, or a digest that is not 64 hexadecimal digits"
@@ -60,7 +61,13 @@ class ReportBounds:
         an event that only a supervisor makes."""
         body = event.WhichOneof("body")
         event.DiscardUnknownFields()
-        if body == "metrics":
+        # Another step in its place would be wrong.
+        has_no_step = getattr(getattr(event, body or "", None), "step", 0) > bounds.MAX_STEP
+        if has_no_step and body == "stage":
+            event.stage.step = 0
+        if has_no_step and body != "stage":
+            yield Refused(_LARGE_STEP, size=event.ByteSize())
+        elif body == "metrics":
             yield from self._metrics(event)
         elif body == "log":
             yield from _runs(event.log)

@@ -21,7 +21,7 @@ from echelon_rayworker.eventlog import DataLoss, read_progress
 from echelon_rayworker.eventreader import EventLogReader, OutOfRange
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.health import health_handlers
-from echelon_rayworker.launch import ENGINES, InvalidLaunch, check_id
+from echelon_rayworker.launch import ENGINES, SPEC_VERSIONS, InvalidLaunch, OtherVersion, check_id
 from echelon_rayworker.nodehealth import Health
 from echelon_rayworker.nodestates import note_states
 from echelon_rayworker.owner import Owner
@@ -32,6 +32,7 @@ NO_TOKEN = "a bearer token is needed, and it must be the right one"
 # A stream looks for new events this often; one that found none for a while looks less often.
 # Tells a lack of disk or processes from a RESOURCE_EXHAUSTED that a gRPC library made of a closed connection.
 EXHAUSTED_METADATA = (("echelon-fault", "exhausted"),)
+VERSION_METADATA = (("echelon-fault", "version"),)
 POLL_SECONDS = 0.01
 IDLE_POLL_SECONDS = 0.05
 IDLE_AFTER_POLLS = 50
@@ -113,6 +114,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
             shared_root=self._store.shared_root,
             nodes=view.nodes,
             engines=ENGINES,
+            spec_versions=SPEC_VERSIONS,
             free_disk_bytes=shutil.disk_usage(self._store.shared_root).free,
             started_at_unix_ms=self._started_at_unix_ms,
         )
@@ -192,6 +194,8 @@ class RayWorkerService(grpc.GenericRpcHandler):
             return await asyncio.get_running_loop().run_in_executor(executor or self._executor, function)
         except InvalidLaunch as error:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        except OtherVersion as error:
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error), VERSION_METADATA)
         except UnusableSecret as error:
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
         except Exhausted as error:

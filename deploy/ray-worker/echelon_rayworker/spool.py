@@ -108,13 +108,13 @@ class Spool:
 
         self._report(make)
         if any(left):
-            self._refused("metric values beyond the bounds of one report", left[0])
+            self.missing(left[0], "metric values beyond the bounds of one report")
 
     def checkpoint(self, step: int, path: str) -> None:
         """A checkpoint is complete on disk at ``path``, relative to the experiment's directory."""
         if len(str(path)) > MAX_PATH_CHARACTERS:
             # A path that was cut would name another file.
-            self._refused(f"a checkpoint's path of more than {MAX_PATH_CHARACTERS} characters", 1)
+            self.missing(1, f"a checkpoint's path of more than {MAX_PATH_CHARACTERS} characters")
             return
         self._report(lambda: pb.AttemptEvent(
             checkpoint=pb.Checkpoint(step=max(0, int(step)), path=self._words(path))
@@ -144,8 +144,8 @@ class Spool:
             with self._lock:
                 self._after_fork()
                 self._write_batch(max(0, int(step)), self._redactor.data(bytes(batch)), max(0, int(rows)))
-        except Exception:  # noqa: BLE001 - a report never ends a training
-            self.lost += 1
+        except Exception as error:  # noqa: BLE001 - a report never ends a training
+            self.gap(0, 0, f"a batch that could not be reported: {type(error).__name__}: {error}")
 
     def gap(self, step: int, rows: int, reason: str) -> None:
         """Says that the batch of a step, of ``rows`` rows (0: unknown), is not among the reports, and why."""
@@ -154,19 +154,29 @@ class Spool:
             reason=shortened(self._words(reason), MAX_REASON_CHARACTERS),
         )))
 
-    def _refused(self, reason: str, count: int) -> None:
-        self._report(lambda: pb.AttemptEvent(gap=pb.Gap(count=count, reason=reason)))
+    def missing(self, count: int, reason: str) -> None:
+        """Says that so many of something could not be reported; ``reason`` says of what, and why."""
+        text = shortened(self._words(reason), MAX_REASON_CHARACTERS)
+        self._report(lambda: pb.AttemptEvent(gap=pb.Gap(count=max(0, int(count)), reason=text)))
+
+    def lines_lost(self, count: int, size: int, reason: str) -> None:
+        """Says that lines (0: not known how many) of so many bytes are not among those that were printed."""
+        gap = pb.Gap(kind=pb.Gap.LOGS, count=count, bytes=size, reason=self._words(reason))
+        self._report(lambda: pb.AttemptEvent(gap=gap))
 
     def close(self) -> None:
         """Writes what is still pending and closes the file. Reports after it open a new one."""
         try:
+            if self._failed > 1:
+                self.missing(self._failed - 1, "further reports that could not be made")
             with self._lock:
                 self._after_fork()
+                self._failed = 0
                 self._flush_pending()
                 self._close_segment()
                 self._flusher_stop.set()
         except Exception:  # noqa: BLE001
-            self.lost += 1
+            pass
 
     def _words(self, text: object) -> str:
         return self._redactor.line(str(text))
@@ -183,7 +193,7 @@ class Spool:
         self._flusher_stop = threading.Event()
         self._flusher: Optional[threading.Thread] = None
         self._dirty = False
-        self.lost = 0
+        self._failed = 0
 
     def _after_fork(self) -> None:
         if self._pid != os.getpid():
@@ -198,8 +208,14 @@ class Spool:
             with self._lock:
                 self._after_fork()
                 self._write_small(event.SerializeToString())
-        except Exception:  # noqa: BLE001 - a report never ends a training
-            self.lost += 1
+        except Exception as error:  # noqa: BLE001 - a report never ends a training
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """Counts a report that could not be made. The first is a gap at once, the others are one when the spool is closed."""
+        self._failed += 1
+        if self._failed == 1:
+            self.missing(1, f"a report that could not be made: {type(error).__name__}: {error}")
 
     def _write_small(self, payload: bytes) -> None:
         """Appends an event that must not be lost; keeps it in memory where the disk does not take it now."""

@@ -290,6 +290,8 @@ class SpoolTail:
         """Why a batch is not read on; empty if it is."""
         if len(batch.first.digest) != bounds.DIGEST_BYTES or batch.first.count < 1:
             return "the batch's parts are malformed"
+        if batch.first.step > bounds.MAX_STEP:
+            return f"the batch's training step is larger than {bounds.MAX_STEP:,}"
         if len(batch.data) + size > bounds.MAX_BATCH_BYTES:
             return f"the batch is larger than {bounds.MAX_BATCH_BYTES // _MEBIBYTE} MiB"
         if self._unfinished_bytes + size > bounds.MAX_UNFINISHED_BYTES:

@@ -30,6 +30,7 @@ from echelon_rayworker.eventlog import EventLogWriter
 from echelon_rayworker.files import is_regular, read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.nodestates import lost_nodes
+from echelon_rayworker.programvariables import program_environment
 from echelon_rayworker.recorder import Recorder
 from echelon_rayworker.redaction import Redactor, secret_values
 from echelon_rayworker.reports import Report, redact_report
@@ -45,6 +46,8 @@ POLL_SECONDS = 0.25
 # Reading of what is left when the driver has ended; a stop must not wait long.
 DRAIN_SECONDS = 60.0
 STOPPED_DRAIN_SECONDS = 2.0
+# The pipes are at their ends when no process of the driver is left; more is not waited for.
+PIPES_SECONDS = 2.0
 MAX_GRACE_MS = 3_600_000
 MAX_STOP_BYTES = 64 * 1024
 MAX_NOTE_BYTES = 64 * 1024
@@ -113,7 +116,7 @@ class Supervisor:
             os.environ, self._request, self._directories, self._hidden.variables
         )
         command = launch.driver_command(self._request.plan, self._directories)
-        redactor = Redactor([*secret_values(environment, self._hidden.variables), *self._hidden.masked])
+        redactor = Redactor([*secret_values(program_environment(environment), self._hidden.variables), *self._hidden.masked])
         self._reports = redactor.lines()
         if not self._fetch_checkpoint(environment, redactor):
             return
@@ -137,8 +140,11 @@ class Supervisor:
         status = self._watch(driver.pid, drain)
         ended_at = time.time()
         self._end_remnants(driver.pid)
-        drain.join(2.0)
+        is_whole = drain.join(PIPES_SECONDS)
         self._take()
+        if not is_whole:
+            reason = "the output was not read to its end, since another process holds it open"
+            self._recorder.event(pb.AttemptEvent(gap=pb.Gap(kind=pb.Gap.LOGS, reason=reason)))
         self._drain_spool()
         self._finish_store()
         self._end(describe_end(status, Circumstances(
@@ -163,8 +169,7 @@ class Supervisor:
 
         def prepare() -> None:
             processes.die_with_parent(parent)
-            for number in IGNORED_SIGNALS:
-                signal.signal(number, signal.SIG_DFL)  # an ignored signal would stay ignored in the driver
+            processes.reset_signals()
 
         return subprocess.Popen(
             command,
@@ -208,6 +213,8 @@ class Supervisor:
         for drain in self._drains:
             for run in drain.take():
                 self._recorder.lines(run)
+            for source, text in drain.take_progress():
+                self._recorder.progress(source, text)
             self._recorder.lines_dropped(*drain.take_dropped(), "printed faster than it could be recorded")
 
     def _fetch_checkpoint(self, environment: dict[str, str], redactor: Redactor) -> bool:
@@ -224,7 +231,7 @@ class Supervisor:
             self._note_local()
             return True
         os.close(self._store_output)
-        self._drains[0].join(2.0)
+        self._drains[0].join(PIPES_SECONDS)
         self._take()
         if self._stop_reason is None:
             message = "the checkpoints in checkpointStore cannot be read; the log says why"
@@ -265,7 +272,7 @@ class Supervisor:
         self._store.finish(given_up)
         self._record_stored()
         os.close(self._store_output)
-        self._drains[0].join(2.0)
+        self._drains[0].join(PIPES_SECONDS)
         self._take()
 
     def _poll_spool(self, seconds: float = POLL_SECONDS) -> bool:
@@ -410,6 +417,7 @@ def main(arguments: list[str]) -> int:
         return 0  # the ray-worker waits for this one; the supervisor is then an orphan
     hidden = Hidden.read(int(hidden_fd))
     processes.outlive_parent()
+    processes.reset_signals()
     for number in IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     experiment = os.path.dirname(os.path.dirname(attempt))

@@ -20,6 +20,7 @@ from echelon_rayworker import processes
 from echelon_rayworker.actor import view_cluster
 from echelon_rayworker.autoscale import Autoscaler, ask_ray
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.uses import JobUses
 
 PATIENCE = 240
 ADDRESS = "127.0.0.1:6391"
@@ -72,7 +73,7 @@ def cluster() -> Iterator[None]:
 def gpu_nodes(labels: dict[str, str] = {}) -> int:
     """The live nodes of 4 GPUs with these labels."""
     return sum(
-        node.alive and node.gpus_total == 4 and labels.items() <= dict(node.labels).items() for node in view_cluster("").nodes
+        node.alive and node.gpus_total == 4 and labels.items() <= dict(node.labels).items() for node in view_cluster("", JobUses()).nodes
     )
 
 

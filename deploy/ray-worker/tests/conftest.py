@@ -27,6 +27,7 @@ from ray_nodes import cluster, one_node  # noqa: F401 - fixtures
 
 from echelon_rayworker import processes
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.launch import SPEC_VERSIONS
 
 PACKAGE_ROOT = Path(__file__).parent.parent
 DRIVERS = Path(__file__).parent / "drivers"
@@ -82,6 +83,7 @@ class Client:
     def launch(self, *arguments: str, experiment: str = "exp", attempt: int = 1, **plan) -> pb.LaunchResponse:
         plan.setdefault("engine", "local")
         plan.setdefault("module", "scripted_driver")
+        plan.setdefault("spec_version", SPEC_VERSIONS[-1])
         # A slow machine would have metrics of its load among those of the driver.
         own = {"PYTHONPATH": str(DRIVERS), "ECHELON_SYSTEM_METRICS_SECONDS": "0"}
         environment = {**own, **plan.pop("environment", {})}

@@ -13,12 +13,14 @@ from ray_nodes import RAY, RayNodes
 import ray
 from echelon_rayworker.actor import view_cluster
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.uses import JobUses
 
 PATIENCE = 240
+USES = JobUses()
 
 
 def seen(node: str) -> pb.Node:
-    return next(one for one in view_cluster("").nodes if one.id == node)
+    return next(one for one in view_cluster("", USES).nodes if one.id == node)
 
 
 def drain(cluster: RayNodes, node: str, *arguments: str) -> None:
@@ -30,7 +32,8 @@ def drain(cluster: RayNodes, node: str, *arguments: str) -> None:
 
 def test_a_node_names_the_use_of_an_attempt_and_of_another_job(cluster: RayNodes) -> None:
     """A placement group of this process is another user's, one of a process with an experiment in its environment is an attempt's.
-    The first test: it needs both nodes."""
+    Nothing that the attempt used is another user's, also while Ray releases it after the driver's end. The first test: it needs both
+    nodes."""
     from ray.util.placement_group import placement_group, remove_placement_group
 
     program = """
@@ -51,17 +54,23 @@ sys.stdin.read()
         assert others.wait(PATIENCE)
 
         def uses() -> list[tuple[str, str, float]]:
-            nodes = view_cluster("").nodes
+            nodes = view_cluster("", USES).nodes
             assert all(node.uses_known for node in nodes)
             return sorted((use.experiment, use.name, use.gpus) for node in nodes for use in node.uses if use.gpus)
 
         assert until(lambda: uses() == [("", "someone else's", 1.0), ("exp-1", "gang", 1.0)], PATIENCE), uses()
-        since = [use.since_unix_ms for node in view_cluster("").nodes for use in node.uses if use.gpus]
+        since = [use.since_unix_ms for node in view_cluster("", USES).nodes for use in node.uses if use.gpus]
         assert all(abs(one / 1000 - time.time()) < 3600 for one in since)
+        attempt.kill()
+        attempt.wait()
+        seen = []
+        assert until(lambda: seen.append(uses()) or seen[-1] == [("", "someone else's", 1.0)], PATIENCE), seen
+        assert all(use in (("", "someone else's", 1.0), ("exp-1", "gang", 1.0)) for found in seen for use in found), seen
     finally:
         remove_placement_group(others)
+        attempt.kill()
         attempt.communicate()
-    assert until(lambda: not [use for node in view_cluster("").nodes for use in node.uses], PATIENCE)
+    assert until(lambda: not [use for node in view_cluster("", USES).nodes for use in node.uses], PATIENCE)
 
 
 def test_a_drained_node_is_reported_with_the_time_until_its_deadline_and_its_death_with_rays_reason(cluster: RayNodes) -> None:

@@ -180,10 +180,11 @@ def test_without_allocated_nodes_verl_is_left_alone(cluster: RayNodes, verl: Non
 
 
 PROGRAM = """
-import json, os, sys, time
+import json, os, signal, sys, time
 names = ("ECHELON_NODE_RANK", "ECHELON_NODE_COUNT", "PET_NNODES", "MASTER_ADDR", "CUDA_VISIBLE_DEVICES", "MY_VARIABLE")
 print(json.dumps({name: os.environ.get(name) for name in names}), flush=True)
 print(json.dumps({"step": 1, "rank": int(os.environ["ECHELON_NODE_RANK"])}), flush=True)
+print("blocked:", sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])), flush=True)
 rank = os.environ["ECHELON_NODE_RANK"]
 open(os.path.join(sys.argv[1], "started-" + rank), "w").close()
 while not os.path.exists(os.path.join(sys.argv[1], "go-" + rank)):
@@ -242,6 +243,8 @@ def test_a_command_runs_once_on_each_of_its_nodes_with_their_gpus(cluster: RayNo
         assert environment["ECHELON_NODE_COUNT"] == environment["PET_NNODES"] == "2"
         assert environment["MASTER_ADDR"] == two.address and environment["MY_VARIABLE"] == "mine"
         assert len(environment["CUDA_VISIBLE_DEVICES"]) == 1
+    # Ray blocks SIGINT in its own processes.
+    assert "blocked: []" in run.log() and "[node 1] blocked: []" in run.log()
     tail = SpoolTail(str(run.spool))
     reported = [dict(report.metrics.values) for report in tail.poll() if report.HasField("metrics")]
     assert reported == [{"rank": 0.0}]

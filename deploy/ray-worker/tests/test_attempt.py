@@ -101,7 +101,7 @@ def test_a_module_that_does_not_exist_fails_with_its_message(client: Client) -> 
 def test_long_lines_are_cut_and_odd_bytes_survive(client: Client) -> None:
     client.launch("print=" + "x" * 20000, "raw=ff410d0a610d620d63", "print=", "print=end")
     events = client.events()
-    assert lines(events) == ["x" * 16384, "\ufffdA", "a", "b", "c", "end"]
+    assert lines(events) == ["x" * 16384, "\ufffdA", "c", "end"]
     assert sum(event.log.cut_bytes for event in events) == 20000 - 16384
 
 

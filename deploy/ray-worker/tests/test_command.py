@@ -8,11 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGE_ROOT, Client, Server, until
+from conftest import PACKAGE_ROOT, Client, Server, end_everything, until
 
 from echelon_rayworker import drain, processes
-from echelon_rayworker.engines.command.node import Node
+from echelon_rayworker.engines.command.driver import Driver
+from echelon_rayworker.engines.command.node import Node, Output
+from echelon_rayworker.engines.command.settings import Settings
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.launch import SPEC_VERSIONS
+from echelon_rayworker.spool import Spool
+from echelon_rayworker.spooltail import SpoolTail
 from spec_support import DIRECTORIES, files_of
 from test_attempt import lines
 
@@ -36,6 +41,10 @@ def command_files(resume=(), **fields: object) -> dict[str, bytes]:
 
 def ended(client: Client, attempt: int = 1) -> pb.Ended:
     return client.events(attempt=attempt)[-1].ended
+
+
+def gaps(events: list[pb.AttemptEvent]) -> list[tuple[int, str]]:
+    return [(event.gap.count, event.gap.reason) for event in events if event.HasField("gap")]
 
 
 def metrics(events: list[pb.AttemptEvent]) -> list[tuple[int, dict[str, float]]]:
@@ -134,20 +143,122 @@ def test_a_working_directory_is_below_the_shared_root_and_no_link_leads_out_of_i
         assert found.exit_code == 2 and message in found.last_lines[-1]
 
 
-def test_patterns_find_metrics_in_the_lines(client: Client) -> None:
-    script = "print('step 1 | loss =0.5 | acc: 1e-1'); print('Step   2 | loss = -.25 nan'); print('x' * 3000 + 'loss = 9'); print('loss = inf')"
+def test_patterns_find_metrics_in_the_lines_and_the_log_says_what_they_matched(client: Client) -> None:
+    script = "print('step 1 | loss =0.5'); print('50%|#  loss = 2', end=chr(13)); print('100%|# loss = 3')"
     launch(client, script, metrics={"lines": {"step": "step {number}", "loss": "loss = {number}", "acc": "acc: {number}"}})
-    assert metrics(client.events()) == [(1, {"loss": 0.5, "acc": 0.1}), (2, {"loss": -0.25}), (2, {"loss": float("inf")})]
+    events = client.events()
+    assert metrics(events) == [(1, {"loss": 0.5}), (1, {"loss": 2.0}), (1, {"loss": 3.0})]
+    assert lines(events) == ["step 1 | loss =0.5", "100%|# loss = 3"]
+    assert lines(events, pb.LogLines.STDERR) == ["echelon: metrics.lines matched 3 of 3 printed lines; never found: acc"]
 
 
 def test_json_objects_are_metrics_whether_printed_or_in_a_file(client: Client) -> None:
     objects = '{"step": 3, "loss": 0.5, "val": {"ok": 1, "name": "x"}, "flag": true}'
     found = [(3, {"loss": 0.5, "val/ok": 1.0})]
     launch(client, f"print('METRICS ' + {objects!r}); print({objects!r}); print('METRICS nonsense')", metrics={"jsonPrefix": "METRICS "})
-    assert metrics(client.events()) == found
-    script = f"open('m.jsonl', 'a').write({objects!r} + chr(10) + '{{broken' + chr(10))"
+    events = client.events()
+    assert metrics(events) == found and gaps(events)[0][0] == 1 and '"nonsense"' in gaps(events)[0][1]
+    # The last line has no line feed.
+    script = f"open('m.jsonl', 'a').write('{{broken' + chr(10) + {objects!r})"
     launch(client, script, metrics={"jsonFile": "m.jsonl"}, attempt=2)
-    assert metrics(client.events(attempt=2)) == found
+    events = client.events(attempt=2)
+    assert metrics(events) == found and gaps(events)[0][0] == 1 and '"{broken"' in gaps(events)[0][1]
+
+
+def test_a_long_line_is_cut_and_counted_and_its_metrics_are_found(client: Client) -> None:
+    long = '{"step": 1, "pad": "' + "x" * 100_000 + '", "loss": 2}'
+    launch(client, f"print({long!r}); print('y' * 3_000_000); print('end')", metrics={"jsonPrefix": ""})
+    events = client.events()
+    assert metrics(events) == [(1, {"loss": 2.0})]
+    printed = sum(map(len, lines(events))) + sum(event.log.cut_bytes for event in events)
+    dropped = sum(event.gap.bytes for event in events if event.gap.kind == pb.Gap.LOGS)
+    assert printed + dropped == len(long) + 3_000_000 + len("end") and dropped == 3_000_000 - 2**20
+    assert lines(events)[-1] == "end"
+
+
+def test_a_progress_bar_is_one_line_whose_present_state_is_recorded(client: Client, server: Server) -> None:
+    script = """
+import os, sys, time
+sys.stderr.write("10%\\r20%\\r30%")
+sys.stderr.flush()
+while not os.path.exists("go"):
+    time.sleep(0.02)
+sys.stderr.write("\\r100%\\n")
+"""
+    launch(client, script)
+    state = next(event.log for event in client.attach() if event.log.progress)
+    assert (state.source, state.progress, list(state.lines)) == (pb.LogLines.STDERR, "30%", [])
+    (server.attempt_dir() / "work" / "go").touch()
+    assert lines(client.events(), pb.LogLines.STDERR) == ["100%"]
+
+
+INHERITED = """
+import os, resource, signal, sys
+status = dict(line.rstrip().split(":\t") for line in open("/proc/self/status") if line.startswith("Sig"))
+print(int(status["SigBlk"], 16), int(status["SigIgn"], 16) & ~(1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1))
+print(sorted(int(fd) for fd in os.listdir("/proc/self/fd"))[:3], len(os.listdir("/proc/self/fd")), os.get_inheritable(0))
+"""
+
+
+@pytest.mark.own_server
+def test_a_program_inherits_no_blocked_or_ignored_signal_and_no_descriptor(
+    client: Client, tmp_path: Path
+) -> None:
+    # As Ray starts its processes.
+    code = "import os, signal, sys; signal.pthread_sigmask(0, [2, 1]); signal.signal(2, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"
+    server = type("Blocked", (Server,), {"wrapper": [sys.executable, "-c", code]})(tmp_path / "blocked")
+    try:
+        blocked = server.client()
+        launch(blocked, INHERITED)
+        expected = ["0 0", "[0, 1, 2] 4 True"]
+        assert lines(blocked.events()) == expected
+        # As in a Ray actor: the process that starts the program has the mask too.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        assert lines_of_node(tmp_path, ["python", "-c", INHERITED], {}) == expected
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        end_everything(server)
+
+
+def lines_of_node(directory: Path, command: list[str], variables: dict[str, str]) -> list[str]:
+    node, found = Node(), []
+    node.start(command, {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), **variables}, str(directory))
+    while (output := node.take(0.5)).code is None:
+        found += output.lines
+    return [line for _, line, _ in [*found, *output.lines]]
+
+
+def test_variables_of_python_reach_the_program_and_none_of_our_processes(client: Client) -> None:
+    script = """
+import os, sys
+os.write(1, "\u2713 done".encode() + bytes([10]))
+print(os.environ["PYTHONIOENCODING"], sys.flags.hash_randomization, [name for name in os.environ if "PROGRAM_VARIABLES" in name])
+"""
+    environment = {"PYTHONIOENCODING": "ascii", "PYTHONHASHSEED": "0", "PYTHONSTARTUP": "/none", "PYTHONHOME": "", "PYTHONWARNINGS": "nonsense"}
+    start(client, "python", "-c", script, environment={"PYTHONPATH": "", **environment})
+    events = client.events()
+    assert events[-1].ended.cause == pb.Ended.SUCCEEDED
+    assert lines(events) == ["\u2713 done", "ascii 0 []"]
+    # Only the program itself complains.
+    assert len([line for line in lines(events, pb.LogLines.STDERR) if "nonsense" in line]) == 1
+
+
+def test_a_process_that_outlives_its_program_is_ended_and_named(client: Client) -> None:
+    start(client, "bash", "-c", "nohup sleep 1000 & echo started")
+    events = client.events()
+    assert events[-1].ended.cause == pb.Ended.SUCCEEDED and lines(events) == ["started"]
+    (line,) = lines(events, pb.LogLines.STDERR)
+    assert "processes that it left running were ended too: sleep 1000." in line
+    # One that ends by itself, and one of a program that was stopped, are as they should be.
+    start(client, "bash", "-c", "sleep 0.1 & echo started", attempt=2)
+    assert lines(client.events(attempt=2), pb.LogLines.STDERR) == []
+    start(client, "bash", "-c", "trap 'exit 0' TERM; sleep 1000 & echo started; wait", attempt=3)
+    next(event for event in client.attach(attempt=3) if event.HasField("log"))
+    client.stop(attempt=3, grace=10_000)
+    assert lines(client.events(attempt=3), pb.LogLines.STDERR) == []
+    # The reason of a failure is the program's own last line.
+    start(client, "bash", "-c", "sleep 1000 & python -c '1/0'; exit 1", attempt=4)
+    assert ended(client, 4).message == "exit code 1: ZeroDivisionError: division by zero"
 
 
 def test_endless_output_is_dropped_with_a_gap_and_the_program_is_not_blocked(client: Client) -> None:
@@ -155,10 +266,21 @@ def test_endless_output_is_dropped_with_a_gap_and_the_program_is_not_blocked(cli
     launch(client, script)
     events = client.events()
     assert events[-1].ended.cause == pb.Ended.SUCCEEDED
-    notes = [line for line in lines(events, pb.LogLines.STDERR) if "lines were dropped" in line]
-    dropped = sum(int(line.split()[1]) for line in notes)
-    dropped += sum(event.gap.count for event in events if event.gap.kind == pb.Gap.LOGS)
-    assert 160_000 <= len(lines(events)) + dropped <= 160_000 + len(notes)
+    dropped = sum(event.gap.count for event in events if event.gap.kind == pb.Gap.LOGS)
+    assert len(lines(events)) + dropped == 160_000
+    size = sum(len(line) + 1 for line in lines(events)) + sum(event.log.cut_bytes + event.gap.bytes for event in events)
+    assert size == 8 * (100_000 + 7 * 20_000)
+
+
+def test_what_a_node_has_not_handed_on_is_a_gap_that_names_the_node(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    settings = Settings([], str(tmp_path), {}, str(tmp_path), str(tmp_path), "per-node", [], {}, "")
+    spool = Spool(str(tmp_path))
+    Driver(settings, spool, {})._account(1, Output(dropped=(3, 30), cut_bytes=7, is_cut_off=True, left=["sleep 9"]))
+    spool.close()
+    found = [report.gap for report in SpoolTail(str(tmp_path)).poll()]
+    assert [(gap.kind, gap.count, gap.bytes) for gap in found] == [(pb.Gap.LOGS, 3, 30), (pb.Gap.LOGS, 0, 7), (pb.Gap.LOGS, 0, 0)]
+    assert all(gap.reason.startswith("[node 1] ") for gap in found)
+    assert "[node 1] the program has ended, so processes that it left running were ended too: sleep 9." in capsys.readouterr().err
 
 
 def test_secrets_of_the_plan_reach_the_program_and_no_event(client: Client, server: Server) -> None:
@@ -191,7 +313,9 @@ time.sleep(1000)
 def test_the_preflight_finds_a_missing_directory_and_a_missing_script(client: Client, server: Server) -> None:
     def findings(directory: str, script: str) -> dict[str, int]:
         arguments = [*DIRECTORIES, "--", "python", script]
-        plan = pb.LaunchPlan(engine="command", module="echelon_rayworker.engines.command", arguments=arguments)
+        plan = pb.LaunchPlan(
+            engine="command", module="echelon_rayworker.engines.command", arguments=arguments, spec_version=SPEC_VERSIONS[-1]
+        )
         plan.files.update(command_files(workingDir=directory))
         answer = client.call("Preflight", pb.PreflightRequest(plan=plan), pb.PreflightResponse)
         return {finding.check: finding.severity for finding in answer.findings}
@@ -224,5 +348,5 @@ def test_a_node_that_waits_for_its_driver_drops_lines_and_counts_them(tmp_path: 
     outputs = [node.take(1)]
     while outputs[-1].code is None:
         outputs.append(node.take(1))
-    dropped = sum(output.dropped for output in outputs)
+    dropped = sum(output.dropped[0] for output in outputs)
     assert dropped > 0 and sum(len(output.lines) for output in outputs) + dropped == 100_000

@@ -3,12 +3,13 @@
 import json
 import os
 import struct
+import time
 from pathlib import Path
 
 import pytest
 
 from echelon_rayworker.batch import write_batch_file
-from echelon_rayworker.engines.command import batches, sources
+from echelon_rayworker.engines.command import batches, patterns, sources, steps
 from echelon_rayworker.engines.command.settings import Settings
 from echelon_rayworker.engines.command.tensorboard import MAX_RECORD_BYTES, EventFile, EventFiles
 
@@ -93,12 +94,107 @@ def test_a_json_file_is_followed_over_partial_lines_and_a_replacement(tmp_path: 
         with open(path, "a") as file:
             file.write(text)
         source.look()
-        assert len(source._rest) <= sources.MAX_JSON_CHARACTERS
+        assert len(source._rest) <= sources.MAX_JSON_CHARACTERS + 1
     assert reports == [(2, {"a": 2.0}), (2, {"a": 3.0})]
-    (tmp_path / "new").write_text('{"step": 7, "a": 4}\n' + " " * 200_000)
+    (tmp_path / "new").write_text('{"step": 7, "a": 4}\n' + '{"step": 8, "a": 5}')
     (tmp_path / "new").rename(path)
     source.look()
     assert reports[-1] == (7, {"a": 4.0})
+    source.look(everything=True)
+    assert reports[-1] == (8, {"a": 5.0})
+    assert (source.tally.matched, source.tally.refused) == (4, 2)
+    assert source.tally.loss() == 'lines of m.jsonl of metrics.jsonFile that could not be read, the first because it is no JSON object: "[1]"'
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ({"step": 3, "loss": 1}, (3, {"loss": 1.0})),
+        ({"step": "3", "loss": 1}, (3, {"loss": 1.0})),
+        *(({name: 3, "loss": 1}, (3, {"loss": 1.0})) for name in steps.NAMES),
+        ({"iteration": 9, "global_step": 3, "loss": 1}, (3, {"iteration": 9.0, "loss": 1.0})),
+        *(({"step": step, "loss": 1}, None) for step in (6.9, -3, 10**18, 2**32, "soon", True, float("nan"))),
+        ({"step": 2**32 - 1, "loss": 1}, (2**32 - 1, {"loss": 1.0})),
+        ({"step": 3, "loss": 10**400}, None),
+        ({"step": 3, "pad": "x" * 100_000, "loss": 1}, (3, {"loss": 1.0})),
+        ({"step": 3, "pad": "x" * 2_000_000, "loss": 1}, None),
+    ],
+)
+def test_a_step_is_found_by_its_usual_names_and_what_cannot_be_read_is_counted(written: dict, found: object) -> None:
+    reports = Reports()
+    source = sources.PrintedJson("", reports)
+    source.line(json.dumps(written))
+    source.line("an ordinary line")
+    assert reports == ([found] if found else [])
+    assert (source.tally.seen, source.tally.matched, source.tally.refused) == (2, int(bool(found)), int(not found))
+
+
+def test_objects_without_a_step_are_named_in_the_finding() -> None:
+    source = sources.PrintedJson("", Reports())
+    source.line('{"loss": 1}')
+    assert "metrics.jsonPrefix matched 1 of 1 printed lines; 1 named no step" in source.tally.finding()
+
+
+LINES = {"step": "step {number}", "loss": "loss = {number}", "speed": "{number}it/s", "top": "top1 {number}"}
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("step 1 loss = 0.5", (1, {"loss": 0.5})),
+        ("STEP  1\tloss=.5e1,", (1, {"loss": 5.0})),
+        ("loss = 5. next", (0, {"loss": 5.0})),
+        ("step 8 val_loss = 9.0 loss = 0.8", (8, {"loss": 0.8})),
+        ("val/loss = 1 val.loss = 1 val-loss = 1 xloss = 1", None),
+        ("INFO:root:loss = 2", (0, {"loss": 2.0})),
+        ("训练loss = 2", (0, {"loss": 2.0})),
+        ("step 1,000 loss = 1,234.5", (1000, {"loss": 1234.5})),
+        ("loss = 1_000", (0, {"loss": 1000.0})),
+        ("loss = -inf", (0, {"loss": float("-inf")})),
+        ("loss = +Infinity", (0, {"loss": float("inf")})),
+        *((f"loss = {text}", None) for text in (
+            "0x10", "nano", "info", "1.5.2", "1,5", "12:30", "2026-11-29", "3k", "1e", "12,34", "1_00", "--5", "x", "1" * 50,
+        )),
+        ("loss = 12% of it", (0, {"loss": 12.0})),
+        ("timestep 99 loss = 1", (0, {"loss": 1.0})),
+        ("step 6.5 loss = 1", None),
+        ("step -3 loss = 1", None),
+        ("step 1e18 loss = 1", None),
+        ("step two loss = 1", None),
+        ("step12 loss = 1", (12, {"loss": 1.0})),
+        (" 50%|#| 3/6 [00:12<00:00, 1.5it/s]", (0, {"speed": 1.5})),
+        ("1.5it/seconds 2s/it", None),
+        ("top10 5", None),
+        ("\x1b[31mstep 7\x1b[0m \x1b]0;title\x07\x1b[1mlo\x1b[0mss = 3", (7, {"loss": 3.0})),
+        ("x" * 3000 + " loss = 9", None),
+    ],
+)  # fmt: skip
+def test_a_pattern_finds_whole_words_and_whole_numbers(line: str, found: object) -> None:
+    reports = Reports()
+    source = patterns.PrintedPatterns(LINES, reports)
+    source.line(line)
+    assert reports == ([found] if found else [])
+
+
+def test_a_pattern_costs_a_hostile_line_little() -> None:
+    source = patterns.PrintedPatterns({"step": "a {number} b", "x": "a a a {number}"}, Reports())
+    start = time.process_time()
+    for text in ("a " * 1000, "1" * 2000, "a" + " " * 1999, "1,111" * 400, "\x1b[" * 1000, "a 1 " * 500):
+        source.line(text)
+    assert time.process_time() - start < 0.5
+
+
+def test_a_finding_says_what_a_source_has_matched() -> None:
+    source = patterns.PrintedPatterns(LINES, Reports())
+    source.line("Loss: 0.5")
+    assert source.tally.finding() == 'metrics.lines matched 0 of 1 printed lines; the first without a match is "Loss: 0.5"'
+    for line in ("step 1 loss = 1", "loss = nano", "step x loss = 2"):
+        source.line(line)
+    assert source.tally.finding() == (
+        'metrics.lines matched 1 of 4 printed lines; 1 could not be read, the first because its training step is no whole number '
+        'from 0 to 4,294,967,295: "step x loss = 2"; never found: speed, top; 1 had the text of a pattern but not the number after '
+        'it, the first "loss = nano"'
+    )
 
 
 class Taken:

@@ -5,34 +5,54 @@ import pytest
 from conftest import until
 
 from echelon_rayworker import drain
-from echelon_rayworker.drain import LINE_BYTES, LineSplitter, PipeDrain
+from echelon_rayworker.drain import LINE_BYTES, LineSplitter, Piece, PipeDrain
 from echelon_rayworker.redaction import Redactor
 
 
-def split(chunks: list[bytes]) -> list[tuple[bytes, int]]:
+def split(chunks: list[bytes]) -> list[Piece]:
     splitter = LineSplitter()
-    return [line for chunk in chunks for line in splitter.feed(chunk)] + splitter.finish()
+    return [piece for chunk in chunks for piece in splitter.feed(chunk)] + splitter.finish()
 
 
 @pytest.mark.parametrize(
-    ("stream", "lines"),
+    ("stream", "lines", "updates"),
     [
-        (b"", []), (b"a", [b"a"]), (b"a\n", [b"a"]), (b"a\nb", [b"a", b"b"]), (b"\n\n", [b"", b""]),
-        (b"a\r\nb\r\n", [b"a", b"b"]), (b"10%\r20%\r30%\n", [b"10%", b"20%", b"30%"]), (b"a\r", [b"a"]),
+        (b"", [], []), (b"a", [b"a"], []), (b"a\n", [b"a"], []), (b"a\nb", [b"a", b"b"], []), (b"\n\n", [b"", b""], []),
+        (b"a\r\nb\r\r\n", [b"a", b"b"], []), (b"10%\r20%\r30%\n", [b"30%"], [b"10%", b"20%"]), (b"a\r", [b"a"], []),
+        (b"\r10%\r\r20%\nb\n", [b"20%", b"b"], [b"10%"]),
     ],
 )
-def test_line_ends(stream: bytes, lines: list[bytes]) -> None:
-    assert [line for line, _ in split([stream])] == lines
+def test_a_line_feed_ends_a_line_and_a_carriage_return_alone_begins_it_anew(
+    stream: bytes, lines: list[bytes], updates: list[bytes]
+) -> None:
     # The same, however the stream is cut.
-    assert [line for line, _ in split([stream[i : i + 1] for i in range(len(stream))])] == lines
+    for chunks in ([stream], [stream[i : i + 1] for i in range(len(stream))]):
+        found = split(chunks)
+        assert [piece.text for piece in found if not piece.is_update] == lines
+        assert [piece.text for piece in found if piece.is_update] == updates
+
+
+def test_the_present_state_of_a_progress_bar_is_taken_and_its_last_state_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drain, "PROGRESS_SECONDS", 0.0)
+    read_end, write_end = os.pipe()
+    pipe = PipeDrain({read_end: 2}, Redactor(["s3cret-value"]))
+    os.write(write_end, b"start\n" + b"".join(b"\r%d%% s3cret-value" % at for at in range(200)))
+    assert until(pipe.take_progress) == [(2, "199% ***")]
+    assert [run.lines for run in pipe.take()] == [["start"]] and pipe.take_progress() == []
+    os.write(write_end, b"\r200%\r")
+    assert until(pipe.take_progress) == [(2, "200%")]
+    os.write(write_end, b"\r100%\n")
+    os.close(write_end)
+    assert pipe.join(10)
+    assert [run.lines for run in pipe.take()] == [["100%"]] and pipe.take_progress() == []
+    assert pipe.last_lines(2) == ["start", "100%"]
 
 
 def test_every_byte_is_kept_or_counted_however_the_stream_is_cut() -> None:
     source = random.Random(3)
     for _ in range(50):
         lengths = [source.choice([0, 1, 100, LINE_BYTES - 1, LINE_BYTES, LINE_BYTES + 1, 3 * LINE_BYTES]) for _ in range(5)]
-        # One kind of line end in a stream: "\r" before an empty line that ends with "\n" would be one end, not two.
-        line_end = source.choice([b"\n", b"\r\n", b"\r"])
+        line_end = source.choice([b"\n", b"\r\n"])
         stream = b"".join(b"x" * length + line_end for length in lengths)
         chunks, position = [], 0
         while position < len(stream):
@@ -40,8 +60,8 @@ def test_every_byte_is_kept_or_counted_however_the_stream_is_cut() -> None:
             chunks.append(stream[position : position + step])
             position += step
         found = split(chunks)
-        assert [len(line) + cut for line, cut in found] == lengths
-        assert all(len(line) <= LINE_BYTES for line, _ in found)
+        assert [len(line) + cut for line, cut, _ in found] == lengths
+        assert all(len(line) <= LINE_BYTES for line, _, _ in found)
 
 
 def test_a_full_queue_drops_and_counts_and_never_blocks_the_printer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,16 @@
 
 import os
 import signal
+import sys
 import threading
 from pathlib import Path
 
 import grpc
 import pytest
-from conftest import Client, Server, until
+from conftest import DRIVERS, Client, Server, until
 
-from echelon_rayworker import processes
+from echelon_rayworker import launch, processes
+from echelon_rayworker.attempts import AttemptStore
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
 STARTED, RUNNING, ENDED, FENCED = (
@@ -26,6 +28,29 @@ def starts(server: Server, experiment: str = "exp") -> int:
         count += sum(event.HasField("started") for event in client.events(experiment, int(directory.name)))
         client.close()
     return count
+
+
+def test_a_launch_whose_first_process_was_killed_after_its_fork_has_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = "import os, signal, sys\nif os.fork(): os.kill(os.getpid(), signal.SIGKILL)\nos.execv(sys.argv[1], sys.argv[1:])"
+    killed = tmp_path / "python"
+    killed.write_text(f"#!/bin/sh\nexec {sys.executable} -c '{program}' {sys.executable} \"$@\"\n")
+    killed.chmod(0o755)
+    environment = {**launch.base_environment(os.environ, "", False), "ECHELON_SYSTEM_METRICS_SECONDS": "0"}
+    store = AttemptStore(str(tmp_path / "state"), str(tmp_path), environment=environment)
+    plan = pb.LaunchPlan(
+        engine="local", module="scripted_driver", arguments=[f"wait={tmp_path / 'gate'}"],
+        environment={"PYTHONPATH": str(DRIVERS)}, spec_version=launch.SPEC_VERSIONS[-1],
+    )
+    request = pb.LaunchRequest(experiment="exp", attempt=1, plan=plan)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", str(killed))
+        assert store.launch(request).outcome == STARTED
+    assert store.launch(request).outcome == RUNNING
+    assert [(one.attempt, one.running) for one in store.list()] == [(1, True)]
+    ended = store.stop(pb.StopRequest(experiment="exp", attempt=1, grace_period_ms=1)).ended
+    assert ended.cause == pb.Ended.STOPPED
 
 
 def test_a_launch_may_be_repeated_and_starts_once(client: Client, server: Server, tmp_path: Path) -> None:
@@ -148,6 +173,22 @@ def test_an_interrupted_launch_is_recorded_as_not_started(client: Client, server
     assert [event.ended.cause for event in again.events()] == [pb.Ended.NOT_STARTED]
     assert again.launch("exit=0").outcome == ENDED
     again.close()
+
+
+@pytest.mark.parametrize("version", [0, launch.SPEC_VERSIONS[-1] + 1])
+def test_a_plan_of_another_version_is_refused_in_words_and_leaves_a_running_attempt_alone(
+    client: Client, tmp_path: Path, version: int
+) -> None:
+    with pytest.raises(grpc.RpcError) as refused:
+        client.launch("exit=0", spec_version=version)
+    assert refused.value.code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert dict(refused.value.trailing_metadata())["echelon-fault"] == "version"
+    assert f"the dispatcher made version {version}: update the older of the two" in refused.value.details()
+    assert client.list() == []
+    gate = tmp_path / "gate"
+    assert client.launch(f"wait={gate}").outcome == STARTED
+    assert client.launch(f"wait={gate}", spec_version=version).outcome == RUNNING
+    assert list(client.describe().spec_versions) == list(launch.SPEC_VERSIONS)
 
 
 def test_list_names_attempts_and_tombstones_newest_first(client: Client) -> None:

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from echelon_rayworker import allocation, launch
+from echelon_rayworker import allocation, launch, programvariables
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.launch import Directories
 
@@ -24,7 +24,7 @@ def test_the_driver_gets_none_of_the_ray_worker_s_own_variables() -> None:
     own = {
         "PATH": "/bin", "RAY_JOB_ID": "01", "RAY_RAYLET_PID": "7", "RAY_NODE_ID": "ab", "RAY_ADDRESS": "old:1",
         "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "t", "ECHELON_RAY_WORKER_TOKEN": "secret", "OMP_NUM_THREADS": "1",
-        "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": "/mine",
+        "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": "/mine", "PYTHONBREAKPOINT": "ray.util.rpdb.set_trace",
     }
     base = launch.base_environment(own, "head:6380", inside_ray=True)
     assert base == {
@@ -45,6 +45,17 @@ def test_the_plan_s_python_path_comes_before_ours_and_its_variables_win() -> Non
         "PYTHONPATH": f"/shared/verl{os.pathsep}/pkg", "RAY_ADDRESS": "theirs", "EMPTY": "",
         "ECHELON_VARIABLES": "EMPTY,PYTHONPATH,RAY_ADDRESS",
         "ECHELON_EXPERIMENT": "e", "ECHELON_ATTEMPT": "2", "ECHELON_SPOOL": f"{DIRECTORIES.attempt}/spool",
+    }
+
+
+def test_variables_of_python_are_the_program_s_alone() -> None:
+    plan = pb.LaunchPlan(environment={"PYTHONINSPECT": "1", "PYTHONPATH": "/verl", "PLACE": "{sharedRoot}", "PYTHONUSERBASE": "{sharedRoot}"})
+    made = launch.plan_environment({"PYTHONPATH": "/pkg", "PYTHONUNBUFFERED": "1"}, plan, DIRECTORIES)
+    assert "PYTHONINSPECT" not in made and made["PYTHONUNBUFFERED"] == "1" and made["PLACE"] == "/shared"
+    program = programvariables.program_environment(made)
+    assert program == {
+        **{name: value for name, value in made.items() if name != programvariables.VARIABLE},
+        "PYTHONINSPECT": "1", "PYTHONUSERBASE": "/shared",
     }
 
 

@@ -16,13 +16,16 @@ from echelon_rayworker import nodes
 from echelon_rayworker.engines.verl_agent import memory, preflight
 from echelon_rayworker.engines.verl_agent.settings import settings_of
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.launch import SPEC_VERSIONS
 from echelon_rayworker.preflight import read_answers
 
 OK, WARNING, ERROR = pb.Finding.OK, pb.Finding.WARNING, pb.Finding.ERROR
 
 
 def ask(client: Client, module: str, *arguments: str, engine: str = "replay", deadline_ms: int = 0, secrets=(), files=None, **environment: str):
-    plan = pb.LaunchPlan(engine=engine, module=module, arguments=arguments, environment=environment, files=files)
+    plan = pb.LaunchPlan(
+        engine=engine, module=module, arguments=arguments, environment=environment, files=files, spec_version=SPEC_VERSIONS[-1]
+    )
     plan.secrets.update({name: "of-the-test" for name in secrets})
     request = pb.PreflightRequest(plan=plan, deadline_ms=deadline_ms)
     return list(client.call("Preflight", request, pb.PreflightResponse).findings)

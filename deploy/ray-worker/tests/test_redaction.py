@@ -44,6 +44,19 @@ def test_a_value_is_masked_in_every_form_that_the_service_masks(one: dict[str, s
         assert len(shown) < len("before *** after") + 40 and one["text"][8:16] not in shown
 
 
+FORMS = json.loads((Path(__file__).parents[3] / "test/golden/vectors/secret-forms.json").read_text())
+
+
+@pytest.mark.parametrize("one", FORMS["masked"], ids=lambda one: one["text"])
+def test_secrets_by_form_and_context_are_masked_as_the_service_masks_them(one: dict[str, str]) -> None:
+    assert Redactor().text(one["text"]) == one["shown"]
+
+
+@pytest.mark.parametrize("text", FORMS["plain"])
+def test_a_text_that_only_resembles_one_stays(text: str) -> None:
+    assert Redactor().text(text) == text
+
+
 @pytest.mark.parametrize("text", GOLDEN["shown"])
 def test_a_text_without_the_value_stays_as_it_is(text: str) -> None:
     assert Redactor([GOLDEN["secret"]]).line(text) == text
@@ -133,6 +146,13 @@ def test_bytes_keep_their_length() -> None:
 )
 def test_a_shown_command_has_no_secret(element: str, shown: str) -> None:
     assert Redactor(["s3cret-value"]).command([element]) == [shown]
+
+
+def test_the_argument_after_a_secret_option_is_not_shown() -> None:
+    command = ["python", "x.py", "--password", "hunter2", "--hf-token", "abc", "--max-tokens", "5", "--token", "--x"]
+    assert Redactor().command(command) == [
+        "python", "x.py", "--password", "***", "--hf-token", "***", "--max-tokens", "5", "--token", "--x",
+    ]
 
 
 def test_secret_values_are_those_of_secret_names_and_of_the_named() -> None:

@@ -32,6 +32,17 @@ def test_reports_are_framed_events_in_the_order_of_the_calls(tmp_path: Path) -> 
     assert all(event.sequence == 0 and event.time_unix_ms > 0 for event in (stage, metrics, checkpoint))
 
 
+def test_reports_that_cannot_be_made_are_counted(tmp_path: Path) -> None:
+    spool = Spool(str(tmp_path))
+    for _ in range(3):
+        spool.metrics("first", {"a": 1})  # type: ignore[arg-type]
+    spool.batch("first", b"data", rows=1)  # type: ignore[arg-type]
+    spool.close()
+    gaps = [event.gap for event in events(tmp_path)]
+    assert [(gap.kind, gap.count) for gap in gaps] == [(0, 1), (pb.Gap.BATCH, 1), (0, 2)]
+    assert "invalid literal" in gaps[0].reason and "invalid literal" in gaps[1].reason
+
+
 def test_a_batch_is_cut_into_chunks_below_one_mebibyte(tmp_path: Path) -> None:
     batch = os.urandom(2 * CHUNK_BYTES + 5)
     spool = Spool(str(tmp_path))

@@ -128,3 +128,15 @@ def test_no_text_of_an_evaluation_shows_a_secret() -> None:
     redact_report(event, Redactor([secret]).lines())
     assert secret.encode() not in event.SerializeToString()
     assert event.evaluation.games[0].score == 2.0 and len(event.evaluation.decoding) == 1
+
+
+def test_a_training_step_out_of_range_is_refused_since_another_would_be_wrong(tmp_path: Path) -> None:
+    spool, tail = Spool(str(tmp_path)), SpoolTail(str(tmp_path))
+    for step in (bounds.MAX_STEP, bounds.MAX_STEP + 1):
+        spool.metrics(step, {"x": 1.0})
+        spool.stage("running", step=step)
+        spool.checkpoint(step, "here")
+        spool.batch(step, b"data", rows=1)
+    reports = drain(tail)
+    assert kinds(reports) == ["metrics", "stage", "checkpoint", "SpooledBatch", "Refused", "stage", "Refused", "gap"]
+    assert reports[5].stage.step == 0 and reports[7].gap.kind == pb.Gap.BATCH

@@ -20,6 +20,7 @@ from echelon_rayworker import nodes
 from echelon_rayworker.engines.spec import FILE
 from echelon_rayworker.engines.verl_agent import cluster
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.launch import SPEC_VERSIONS
 
 SMALL = [
     "algorithm.adv_estimator=hgpo", "algorithm.gamma=0.95", "data.train_batch_size=2", "data.val_batch_size=2",
@@ -236,7 +237,9 @@ def test_preflight_through_the_ray_worker_looks_at_the_nodes(ray_address: str, t
     client = server.client()
     try:
         arguments = [*DIRECTORIES, "--", "trainer.default_local_dir='{sharedRoot}/checkpoints/x'", *SMALL]
-        plan = pb.LaunchPlan(engine="verl-agent", module="echelon_rayworker.engines.verl_agent", arguments=arguments)
+        plan = pb.LaunchPlan(
+            engine="verl-agent", module="echelon_rayworker.engines.verl_agent", arguments=arguments, spec_version=SPEC_VERSIONS[-1]
+        )
         plan.files[FILE] = json.dumps(verl_agent_content(*SMALL, **DERIVED)).encode()
         request = pb.PreflightRequest(plan=plan)
         findings = client.call("Preflight", request, pb.PreflightResponse, timeout=320).findings

@@ -12,8 +12,8 @@ export interface ConnectOptions {
   timeoutMs?: number | undefined;
   /** Sends the requests. Default: the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Replaces every error of a request; `path` is the path of the request. Default: the error itself is thrown. */
-  toError?: ((error: ClientError, path: string) => Error) | undefined;
+  /** Replaces every error of a request with this path and body. Default: the error itself is thrown. */
+  toError?: ((error: ClientError, path: string, body: unknown) => Error) | undefined;
 }
 
 /** The input of any operation. */
@@ -56,7 +56,7 @@ export function connect(options: ConnectOptions): Connection {
       return await read(response);
     } catch (error) {
       if (input.signal?.aborted) throw error;
-      throw toError(error instanceof ClientError ? error : unanswered(error), path);
+      throw toError(error instanceof ClientError ? error : unanswered(error), path, input.body);
     }
   }
 
@@ -85,14 +85,20 @@ function sent(body: unknown): { body: Pick<RequestInit, 'body'>; type: Record<st
   return { body: { body: JSON.stringify(body) }, type: { 'content-type': 'application/json' } };
 }
 
-/** The path with its parameters, and the query without undefined values; a list becomes repeated parameters. */
+/**
+ * The path with its parameters, and the query without undefined values; a list becomes repeated parameters. The server splits a
+ * parameter at its commas unless it is repeated.
+ */
 function pathOf(template: string, { path = {}, query = {} }: Input): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(definedOf(query)))
-    for (const one of [value].flat()) search.append(name, String(one));
+    for (const one of Array.isArray(value) ? unsplit(value) : [value]) search.append(name, String(one));
   return search.size > 0 ? `${filled}?${search}` : filled;
 }
+
+const unsplit = (list: readonly unknown[]): readonly unknown[] =>
+  list.length === 1 && String(list[0]).includes(',') ? [list[0], list[0]] : list;
 
 const definedOf = <T>(values: Record<string, T | undefined>): Record<string, T> =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, T] => entry[1] !== undefined));

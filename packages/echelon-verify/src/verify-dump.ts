@@ -20,6 +20,7 @@ import type { DumpAdapter, DumpStep } from './format/dumps/adapter.ts';
 import { batchOf } from './format/dumps/dump-batch.ts';
 import { configured, type DumpRun, runsOf } from './format/dumps/runs.ts';
 import { BatchFormatError } from './format/format-error.ts';
+import { progressed } from './format/reading.ts';
 import { followFromOtherRewards } from './other-rewards.ts';
 import { present } from './present.ts';
 import { errorsFirst, finding, some } from './provenance/findings.ts';
@@ -88,6 +89,7 @@ async function* verifyRun(
       const batch = batchOf(read.step, estimator);
       const report = reportOn({ ...read, batch, previous }, adapter, context);
       previous = batch;
+      progressed();
       yield { report: { ...report, run }, batch };
     }
   }

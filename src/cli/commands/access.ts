@@ -38,10 +38,10 @@ const list = row({
   path: '/v1/keys',
   pages: MAX_PAGE,
   json: ({ items }) => ({ items }),
-  print: ({ items }, { width }) =>
+  print: ({ items }, { width, now }) =>
     items.length === 0
       ? 'No keys. Add one with `echelon keys add NAME --scope read`.'
-      : keyTable(items, Date.now(), width),
+      : keyTable(items, now, width),
 });
 
 /** One line per key. */

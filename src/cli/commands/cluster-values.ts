@@ -92,7 +92,10 @@ function valuesCommand(output: Output, kind: Kind): Command {
         changes.length === 0
           ? await client.get('/v1/clusters/{name}', { path: { name } })
           : await changeValues(client, name, { kind, changes });
-      const shown = Object.entries(cluster[kind.field]).map(([key, value]) => `${key}=${value}`);
+      // A value of several lines must not look like several variables.
+      const shown = Object.entries(cluster[kind.field]).map(
+        ([key, value]) => `${key}=${/[\n\r\t]/.test(value) ? JSON.stringify(value) : value}`,
+      );
       output.line(
         options.json ? json(cluster) : wrapped(shown.map(inert).join(' ') || kind.none, output.columns),
       );

@@ -30,10 +30,10 @@ const ls = row({
   examples: ['echelon clusters', 'echelon clusters ls -o wide'],
   verb: 'get',
   path: '/v1/clusters',
-  print: ({ items }, { width }) =>
+  print: ({ items }, { width, now }) =>
     items.length === 0
       ? 'No clusters. Add one with `echelon clusters add NAME ray://HOST:10001`.'
-      : clusterTable(items, Date.now(), width),
+      : clusterTable(items, now, width),
 });
 
 /** One line per cluster. GPUs and CPUs are `free/total`; ALLOCATED counts the GPUs of Echelon's attempts. */
@@ -255,6 +255,9 @@ const POLL_MS = 200;
 export const hasEnded = ({ state }: Pick<ClusterCommand, 'state'>): boolean =>
   state === 'succeeded' || state === 'failed';
 
+/** A dispatcher begins at once, unless an earlier operation on the cluster is under way. */
+const UNTAKEN_MS = 20_000;
+
 /** Prints the command; with `--wait`, its report until it has ended. Throws a {@link CliError} if it failed. */
 async function follow({
   client,
@@ -276,10 +279,16 @@ async function follow({
   const { id } = command;
   const poll = retrying(() => client.get('/v1/commands/{id}', { path: { id } }), { output });
   let seen = command;
+  const begun = performance.now();
+  let told = false;
   for (let printed = 0; ; ) {
     for (const line of seen.report.slice(printed)) output.remark(`  ${inert(line)}`);
     printed = seen.report.length;
     if (hasEnded(seen)) break;
+    if (!told && seen.state === 'queued' && performance.now() - begun > UNTAKEN_MS) {
+      output.remark('  no dispatcher has begun with it yet; the screen System says whether one is connected');
+      told = true;
+    }
     await delay(POLL_MS);
     seen = await poll();
   }

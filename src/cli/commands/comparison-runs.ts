@@ -75,7 +75,7 @@ export const ls = row({
   path: '/v1/comparisons',
   pages: MAX_PAGE,
   input: ({ project, limit }: { project?: string; limit: number }) => ({ query: { project, limit } }),
-  print({ items }, { width }, output) {
+  print({ items }, { width, now }, output) {
     if (items.length === 0) return 'No comparisons. Submit one with `echelon comparison submit FILE`.';
     const rows = items.map(({ id, state, createdAt, plan: { name, methods, seeds } }) => [
       id,
@@ -83,7 +83,7 @@ export const ls = row({
       coloredState(state),
       inert(methods.map((one) => one.name).join(', ')),
       seeds.length,
-      duration(Date.now() - createdAt),
+      duration(now - createdAt),
     ]);
     const columns = [
       idColumn(items.map(({ id }) => id)),

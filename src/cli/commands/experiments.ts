@@ -1,13 +1,14 @@
 import { InvalidArgumentError } from 'commander';
 import type { Experiment, ExperimentDetail } from 'echelon-client/calls';
 import { restartInWords, restartsOf } from 'echelon-client/restarts';
-import { partsOf, secondsOf, wholeNumber } from 'echelon-verify/cli/arguments';
+import { partsOf, wholeNumber } from 'echelon-verify/cli/arguments';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { STATES } from '../../core/states.ts';
 import { type Client, MAX_PAGE, readPages } from '../client.ts';
+import { type GivenTime, givenTime, instantOf } from '../instants.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
 import { EXPERIMENT, row, stated } from '../row.ts';
 import { coloredStatus, duration, NO_REASON, startsIn, successRate, time } from '../states.ts';
@@ -16,7 +17,7 @@ const { styleText } = process.getBuiltinModule('node:util');
 
 /** A column of the list by its name; the highest `drop` is omitted first if the table is too wide. */
 interface ListColumn {
-  of(experiment: Experiment): string | number;
+  of(experiment: Experiment, now: number): string | number;
   drop?: number;
   minWidth?: number;
 }
@@ -45,7 +46,7 @@ const COLUMNS: Readonly<Record<string, ListColumn>> = {
   gpus: { of: ({ gpus }) => gpus ?? '-' },
   tags: { of: ({ tags }) => inert(tags.join(', ')), minWidth: 12 },
   note: { of: ({ note }) => inert(note), minWidth: 16 },
-  age: { of: ({ submittedAt }) => duration(Date.now() - submittedAt), drop: 1 },
+  age: { of: ({ submittedAt }, now) => duration(now - submittedAt), drop: 1 },
 };
 
 /** Before the name of a metric whose latest value is a column. */
@@ -75,8 +76,12 @@ const ls = row({
     ['--tag <tag>', 'only with this tag'],
     ['--outcome <outcome>', 'only with rows that are wrong, unverifiable or rounding', outcomeOf],
     ['--estimator <name>', 'only fingerprints that begin with this name'],
-    ['--since <time>', 'submitted since: 90min, 12h, 7d, or a date such as 2026-11-21', instant],
-    ['--until <time>', 'submitted before: same forms as --since', instant],
+    [
+      '--since <time>',
+      'submitted since: 90min, 12h, 7d, or a date or time such as 2026-11-21 or 2026-11-21T14:30, in UTC',
+      givenTime,
+    ],
+    ['--until <time>', 'submitted before: same forms as --since', givenTime],
     [
       '--sort <order>',
       'active, submitted, name, duration, progress, gpus, wrong, metric:NAME and others; - before it: largest first',
@@ -98,13 +103,19 @@ const ls = row({
   pages: MAX_PAGE,
   input: async (options: ListOptions, client) => {
     const sweep = options.sweep && (await sweepNamed(client, options.sweep));
-    const { sort, limit } = options;
-    return { query: { ...filterOf(options), ...(sweep && { sweep }), sort, limit } };
+    const { sort, limit, since, until } = options;
+    const submittedFrom = since && (await instantOf(since, client));
+    const submittedBefore = until && (await instantOf(until, client));
+    const times = { submittedFrom, submittedBefore };
+    return { query: { ...filterOf(options), ...times, ...(sweep && { sweep }), sort, limit } };
   },
   print(page, options, output) {
-    const isFiltered = Object.values(filterOf(options)).some((value) => value !== undefined);
+    const { since, until, now, width, columns } = options;
+    const isFiltered = Object.values({ ...filterOf(options), since, until }).some(
+      (value) => value !== undefined,
+    );
     if (page.items.length === 0) return isFiltered ? 'No experiments match.' : NONE;
-    output.line(listTable(page.items, options.width, options.columns));
+    output.line(listTable(page.items, { width, now, names: columns }));
     if (page.next) output.remark('There are more experiments; --limit shows them.');
   },
 });
@@ -122,13 +133,13 @@ interface ListOptions {
   tag?: string;
   sort: string;
   columns?: string[];
-  since?: number;
-  until?: number;
+  since?: GivenTime;
+  until?: GivenTime;
   limit: number;
 }
 
 function filterOf(options: ListOptions) {
-  const { state, project, sweep, name, search, tag, outcome, estimator, since, until } = options;
+  const { state, project, sweep, name, search, tag, outcome, estimator } = options;
   return {
     state,
     project,
@@ -138,8 +149,6 @@ function filterOf(options: ListOptions) {
     tag,
     outcome,
     estimator,
-    submittedFrom: since,
-    submittedBefore: until,
   };
 }
 
@@ -159,24 +168,13 @@ function statesOf(text: string): Experiment['state'][] {
   });
 }
 
-/** The time of a text that is a duration ago or a date, in ms since 1970. */
-function instant(text: string): number {
-  const ago = secondsOf(text);
-  if (ago !== undefined) return Date.now() - ago * 1000;
-  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at) || at < 0)
-    throw new InvalidArgumentError('It must be 90min, 12h, 7d, or a date such as 2026-11-21.');
-  return at;
-}
-
 /** The columns of the list that are shown unless the user names others. */
 const SHOWN = ['id', 'name', 'project', 'state', 'step', 'success', 'verified', 'wrong', 'age'];
 
 /** One line per experiment; with the project if there are several projects. */
 function listTable(
   items: readonly Experiment[],
-  width: number | undefined,
-  names?: readonly string[],
+  { width, now, names }: { width: number | undefined; now: number; names: readonly string[] | undefined },
 ): string {
   const several = new Set(items.map(({ project }) => project)).size > 1;
   const shown = names ?? SHOWN.filter((name) => name !== 'project' || several);
@@ -186,7 +184,7 @@ function listTable(
     if (name === 'id') return idColumn(items.map(({ id }) => id));
     return { title, ...column, ...(names === undefined && { drop }) };
   });
-  const rows = items.map((one) => shown.map((name) => columnOf(name).of(one)));
+  const rows = items.map((one) => shown.map((name) => columnOf(name).of(one, now)));
   return fittedTable(columns, rows, width);
 }
 
@@ -197,14 +195,16 @@ const get = row({
   examples: ['echelon get exp-00cz8h3k7n2q4r5s6t7v', 'echelon get @last'],
   verb: 'get',
   path: '/v1/experiments/{id}',
-  print: async (experiment, _given, _output, client) =>
-    describe(experiment, await restartsIn(client, experiment)),
+  print: async (experiment, { now }, _output, client) =>
+    describe(experiment, await restartsIn(client, experiment), now),
 });
 
-function queueFacts({ position, waitReason, estimate, noEstimate }: ExperimentDetail): [string, string][] {
+function queueFacts(
+  { position, waitReason, estimate, noEstimate }: ExperimentDetail,
+  now: number,
+): [string, string][] {
   if (position === null) return [];
-  const start =
-    estimate === null ? `unknown: ${inert(noEstimate ?? '')}` : `in ${startsIn(estimate, Date.now())}`;
+  const start = estimate === null ? `unknown: ${inert(noEstimate ?? '')}` : `in ${startsIn(estimate, now)}`;
   return [
     ['position', `${position.rank} of ${position.length} in the queue`],
     ['wait reason', inert(waitReason ?? NO_REASON)],
@@ -224,14 +224,14 @@ async function restartsIn(client: Client, { id, attempt }: ExperimentDetail): Pr
   return restartsOf(page.items).map(restartInWords);
 }
 
-function describe(experiment: ExperimentDetail, restarts: readonly string[]): string {
+function describe(experiment: ExperimentDetail, restarts: readonly string[], now: number): string {
   const { verification: checked, progress } = experiment;
   const when = (ms: number | null): string => (ms === null ? '-' : new Date(ms).toISOString());
   const facts: [string, string][] = [
     ['id', experiment.id],
     ['name', inert(experiment.name)],
     ['state', `${coloredStatus(experiment)} (${inert(experiment.reason)})`],
-    ...queueFacts(experiment),
+    ...queueFacts(experiment, now),
     ['attempt', attemptOf(experiment)],
     ...restarts.map((one): [string, string] => ['restart', one]),
     ...(experiment.priorityClass === 'normal'

@@ -1,10 +1,11 @@
+import { styleText } from 'node:util';
 import { Command, Option } from 'commander';
 import type { LogPage } from 'echelon-client/calls';
 import { countLogLines } from 'echelon-client/count-log-lines';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { jsonLine, type Output } from 'echelon-verify/cli/output';
-import { inert } from 'echelon-verify/text/inert';
+import { colored, withoutControls } from 'echelon-verify/text/colors';
 import { parseEntryId } from '../../core/ids.ts';
 import { type LogText, logTexts } from '../../core/log-lines.ts';
 import type { Client } from '../client.ts';
@@ -44,7 +45,10 @@ function logsCommand(output: Output): Command {
     .addOption(
       new Option('--count', 'print only the number of lines').conflicts(['follow', 'tail', 'sinceLine']),
     )
-    .option('--raw', 'print control characters unchanged; for files, not for terminals')
+    .option(
+      '--raw',
+      'print lines as they were recorded, with control characters; for files, not for terminals',
+    )
     .option('--json', 'print one JSON object per line')
     .addHelpText(
       'after',
@@ -58,14 +62,41 @@ function logsCommand(output: Output): Command {
       const client = await clientFor(options);
       const id = await experimentNamed(client, name);
       if (options.count) return await printCount(client, id, { options, output });
-      const shown = (line: Line): string => {
-        if (options.json) return jsonLine(line);
-        return options.raw ? line.text : inert(line.text);
-      };
-      const print = (line: Line) => output.line(shown(line));
-      const last = await printRecorded({ client, id, options, print });
-      if (options.follow) await printFollowing({ client, id, options, print, last });
+      const printing = { client, id, options, screen: createScreen(output, options) };
+      const last = await printRecorded(printing);
+      if (options.follow) await printFollowing({ ...printing, last });
     });
+}
+
+type States = ReadonlyMap<LogText['source'], string>;
+
+/** Where lines are printed, and after them the present states of progress bars. */
+interface Screen {
+  line(line: Line): void;
+  /** On a terminal, replaces the states that were shown before. */
+  states(states: States): void;
+}
+
+function createScreen(output: Output, { json, raw, follow }: Options): Screen {
+  // In colours if the terminal, or the user's environment, asks for them.
+  const text = raw ? String : styleText('red', ' ') === ' ' ? withoutControls : colored;
+  const block = json || raw ? undefined : output.block?.();
+  let isShown = false;
+  const show = (states: States) => {
+    if (isShown || states.size > 0) block?.show([...states.values()].map(text));
+    isShown = states.size > 0;
+  };
+  return {
+    line(line) {
+      show(new Map());
+      output.line(json ? jsonLine(line) : text(line.text));
+    },
+    states(states) {
+      if (block) return show(states);
+      // Elsewhere a bar would be a line for each of its states.
+      if (!json && !follow) for (const state of states.values()) output.line(text(state));
+    },
+  };
 }
 
 async function printCount(
@@ -89,10 +120,10 @@ interface Printing {
   client: Client;
   id: string;
   options: Options;
-  print: (line: Line) => void;
+  screen: Screen;
 }
 
-async function printRecorded({ client, id, options, print }: Printing): Promise<Last> {
+async function printRecorded({ client, id, options, screen }: Printing): Promise<Last> {
   const { tail, sinceLine: since, attempt, source, contains } = options;
   const isFiltered = (attempt ?? source ?? contains) !== undefined;
   const isWhole = !isFiltered && tail === undefined && since === undefined;
@@ -101,7 +132,8 @@ async function printRecorded({ client, id, options, print }: Printing): Promise<
   for (;;) {
     const query = { attempt, source, contains, ...start };
     const page = await client.get('/v1/experiments/{id}/logs', { path: { id }, query });
-    for (const { id: _entry, ...line } of page.lines) print(line);
+    for (const { id: _entry, ...line } of page.lines) screen.line(line);
+    if (!page.more) screen.states(new Map(page.progress.map(({ source, text }) => [source, text])));
     // Lines that the filter omits count too, so the number of the next line is unknown.
     last.line = isFiltered ? null : (page.lines.at(-1)?.line ?? last.line);
     last.entry = page.after ?? last.entry;
@@ -114,10 +146,11 @@ async function printFollowing({
   client,
   id,
   options,
-  print,
+  screen,
   last,
 }: Printing & { last: Last }): Promise<void> {
   const { signal } = new AbortController();
+  const states = new Map<LogText['source'], string>();
   let number = last.line;
   for await (const { id: entry, at, event } of client.events(id, {
     after: last.entry ?? undefined,
@@ -126,7 +159,15 @@ async function printFollowing({
     const attempt = parseEntryId(entry)?.attempt ?? 0;
     for (const { source, text } of logTexts(event)) {
       if (number !== null) number++;
-      if (isWanted({ attempt, source, text }, options)) print({ line: number, at, attempt, source, text });
+      if (isWanted({ attempt, source, text }, options))
+        screen.line({ line: number, at, attempt, source, text });
+    }
+    if (event.type === 'ended') states.clear();
+    if (event.type === 'log') {
+      const { source, progress: text } = event;
+      states.delete(source);
+      if (text && isWanted({ attempt, source, text }, options)) states.set(source, text);
+      screen.states(states);
     }
   }
 }
@@ -134,7 +175,10 @@ async function printFollowing({
 function isWanted(line: LogText & { attempt: number }, { attempt, source, contains }: Options): boolean {
   if (attempt !== undefined && line.attempt !== attempt) return false;
   if (line.source === 'gap') return true;
-  return (source === undefined || line.source === source) && (!contains || line.text.includes(contains));
+  return (
+    (source === undefined || line.source === source) &&
+    (!contains || withoutControls(line.text).includes(contains))
+  );
 }
 
 /** The commands of this module by their names. */

@@ -1,13 +1,16 @@
 import { type Command, Option } from 'commander';
 import type { MetricChart } from 'echelon-client/calls';
+import { metricsFinding } from 'echelon-client/metrics-finding';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
+import { withoutControls } from 'echelon-verify/text/colors';
 import { inert } from 'echelon-verify/text/inert';
 import { nearestName } from 'echelon-verify/text/nearest';
 import type { MetricValue } from '../../core/events.ts';
+import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
@@ -44,10 +47,20 @@ function metricsCommand(output: Output): Command {
       const { from, to, resolution } = options;
       const query = { names, from, to, resolution };
       const chart = await client.get('/v1/experiments/{id}/metrics', { path: { id }, query });
+      const missing = missingOf(chart.series, names);
+      if (missing.length === names.length)
+        throw new CliError(EXIT.notOk, await unknownMetrics(client, id, missing));
+      if (missing.length > 0) output.remark(await unknownMetrics(client, id, missing));
       if (options.json) return output.line(json(chart));
-      if (chart.series.length === 0) throw new CliError(EXIT.notOk, await unknownMetrics(client, id, names));
       output.line(chart.series.map((one) => seriesTable(one, output.columns)).join('\n\n'));
     });
+}
+
+/** The names, and starts of names, that no metric has. */
+function missingOf(found: readonly { name: string }[], names: readonly string[]): string[] {
+  const fits = (wanted: string, name: string): boolean =>
+    name === wanted || (wanted.endsWith('*') && name.startsWith(wanted.slice(0, -1)));
+  return names.filter((wanted) => !found.some(({ name }) => fits(wanted, name)));
 }
 
 /** The message for names without a metric, with the name that was probably meant. */
@@ -96,7 +109,7 @@ async function printNames(input: { client: Client; id: string; output: Output; a
   const { client, id, output, asJson } = input;
   const names = await client.get('/v1/experiments/{id}/metrics/names', { path: { id } });
   if (asJson) return output.line(json(names));
-  if (names.items.length === 0) return output.line('No metrics yet.');
+  if (names.items.length === 0) return output.line(await withoutMetrics(client, id));
   output.line(
     table(
       ['METRIC', 'LAST'],
@@ -106,8 +119,21 @@ async function printNames(input: { client: Client; id: string; output: Output; a
   );
 }
 
+/** Says that there are none, and what the source of the metrics has seen if the log says so. */
+async function withoutMetrics(client: Client, id: string): Promise<string> {
+  const { state } = await client.get('/v1/experiments/{id}', { path: { id } });
+  const found = await metricsFinding(client, id);
+  const none = isFinal(state) ? 'The experiment recorded no metrics.' : 'No metrics yet.';
+  return found === undefined ? none : `${none} ${withoutControls(found)}`;
+}
+
 async function printPoints(input: { client: Client; id: string; names: string[]; output: Output }) {
   const { client, id, names, output } = input;
+  if (names.length > 0) {
+    const { items } = await client.get('/v1/experiments/{id}/metrics/names', { path: { id } });
+    const missing = missingOf(items, names);
+    if (missing.length > 0) throw new CliError(EXIT.notOk, await unknownMetrics(client, id, missing));
+  }
   output.line('metric\tattempt\tstep\tvalue\tat');
   let after: string | undefined;
   for (;;) {

@@ -30,10 +30,11 @@ const ls = row({
   path: '/v1/queues',
   pages: 1000,
   input: ({ limit }: { limit: number }) => ({ query: { limit } }),
-  print(queue, { width }, output) {
+  print(queue, { width, now }, output) {
+    if (isAbandoned(queue)) output.remark(abandonedInWords(queue, now));
     for (const text of pausesInWords(queue)) output.remark(text);
     if (queue.items.length === 0) return 'No experiment is queued.';
-    output.line(queueTable(queue, Date.now(), width));
+    output.line(queueTable(queue, now, width));
     if (queue.next !== null) output.remark(`${queue.length} experiments are queued; --limit shows more.`);
   },
 });
@@ -79,6 +80,15 @@ function needs({ nodes, gpus, cpus }: { nodes: number; gpus: number; cpus: numbe
 
 /** The first words of a reason or an estimate say most. */
 const firstPart = (text: string, width: number): string => `${text.slice(0, width - 1).trimEnd()}…`;
+
+/** An api of an older version does not say it. */
+const isAbandoned = ({ dispatchers }: Partial<Pick<Queue, 'dispatchers'>>): boolean =>
+  dispatchers?.present === false;
+
+function abandonedInWords({ dispatchers: { lastSeenAt } }: Pick<Queue, 'dispatchers'>, now: number): string {
+  const age = lastSeenAt === null ? '' : `, and these values are ${duration(now - lastSeenAt)} old`;
+  return `No dispatcher is connected: nothing starts${age}. Start one with \`echelon dispatcher\`.`;
+}
 
 function pausesInWords({ paused, closed }: Pick<Queue, 'paused' | 'closed'>): string[] {
   const words = ({ all, projects }: Pauses, what: string) => {
@@ -162,7 +172,7 @@ const whatIf = row({
     // The API validates it.
     return { body: { spec: changedSpec(given, changes) as ExperimentSpec } };
   },
-  print: (found, { width }) => whatIfText(found, Date.now(), width),
+  print: (found, { width, now }) => whatIfText(found, now, width),
 });
 
 /** The answer in words. `now`: ms since 1970. */
@@ -216,7 +226,7 @@ function priority(output: Output): Command {
         const found = await client.post('/v1/queues/what-if', { body });
         const { columns } = output;
         return output.line(
-          options.json ? json(found) : wrapped(whatIfText(found, Date.now(), columns), columns),
+          options.json ? json(found) : wrapped(whatIfText(found, client.now(), columns), columns),
         );
       }
       const experiment = await client.patch('/v1/experiments/{id}', { path, body: { priority } });

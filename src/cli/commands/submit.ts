@@ -44,12 +44,18 @@ function submit(output: Output): Command {
       const accepted = await submitted({ output, ...options }, (headers) =>
         client.post('/v1/experiments', { body, headers }),
       );
+      warn(output, accepted.warnings);
       if (options.watch) output.remark(`Submitted ${accepted.id}.`);
       if (options.watch)
         return watchExperiment({ client, id: accepted.id, output, json: options.json ?? false });
       output.line(options.json ? json(accepted) : accepted.id);
     });
 }
+
+/** Prints what the user should know of an accepted spec. */
+const warn = (output: Output, warnings: readonly string[]): void => {
+  for (const warning of warnings) output.remark(inert(`warning: ${warning}`));
+};
 
 async function showPlan(input: {
   client: Client;
@@ -113,6 +119,7 @@ function rerun(output: Output): Command {
           ? client.post('/v1/experiments/{id}/rerun', { path: { id }, headers })
           : client.post('/v1/experiments', { body, headers }),
       );
+      warn(output, accepted.warnings);
       if (options.watch) output.remark(`Submitted ${accepted.id}.`);
       if (options.watch)
         return watchExperiment({ client, id: accepted.id, output, json: options.json ?? false });

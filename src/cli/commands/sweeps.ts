@@ -49,7 +49,7 @@ const ls = row({
     query: { project, limit, best: true, ...(sort && { sort: apiOrder(sort) }) },
   }),
   json: ({ items, next }) => ({ items, next }),
-  print({ items, next }, { width }, output) {
+  print({ items, next }, { width, now }, output) {
     if (items.length === 0) return 'No sweeps. Submit one with `echelon sweeps submit FILE`.';
     const rows = items.map((sweep) => [
       sweep.id,
@@ -58,7 +58,7 @@ const ls = row({
       sweep.count,
       progress(sweep),
       sweep.best ? inert(`${sweep.best.mean.toPrecision(4)} ${sweep.metric.name}`) : '-',
-      duration(Date.now() - sweep.createdAt),
+      duration(now - sweep.createdAt),
     ]);
     const columns = [
       idColumn(items.map(({ id }) => id)),

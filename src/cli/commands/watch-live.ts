@@ -32,7 +32,7 @@ export async function watchLive(options: {
   let first: (Mark & { attempt: number }) | undefined;
   for (;;) {
     const experiment = await poll();
-    const now = Date.now();
+    const now = client.now();
     const { attempt, progress, state, verification } = experiment;
     // Another attempt may continue from an earlier step, and at another pace.
     if (first?.attempt !== attempt) first = { attempt, at: now, step: progress.step };

@@ -164,7 +164,7 @@ async function printQueueState(options: {
     const { position, waitReason, estimate } = experiment;
     const why = `position ${position?.rank} of ${position?.length}: ${inert(waitReason ?? NO_REASON)}`;
     if (position !== null && waitReason !== null && why !== printed) {
-      const start = estimate === null ? '' : `; starts in ${startsIn(estimate, Date.now())}`;
+      const start = estimate === null ? '' : `; starts in ${startsIn(estimate, client.now())}`;
       output.remark(`          queued at ${why}${start}`);
       printed = why;
     }

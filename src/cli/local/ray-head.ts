@@ -3,9 +3,12 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Guard } from './guard.ts';
 import { freePort, type ServerProcess, startServer, waitUntilReady } from './processes.ts';
+
+/** By its module: the script `ray` beside an interpreter names the folder in which it was installed, also in a copy. */
+const RAY = ['-m', 'ray.scripts.scripts'] as const;
 
 /** A Ray of one node on this machine. */
 export interface RayHead {
@@ -47,8 +50,8 @@ export async function startRayHead(options: {
   const environment = environmentOf(token, options.environment);
   const logFile = join(options.logDirectory, 'ray.log');
   const server = await startServer({
-    command: join(dirname(options.python), 'ray'),
-    args: startArguments({ port, clientPort, agentPort, temporary }),
+    command: options.python,
+    args: [...RAY, ...startArguments({ port, clientPort, agentPort, temporary })],
     logFile,
     environment,
     guard,

@@ -1,8 +1,9 @@
 import type { Ended } from '../../core/events.ts';
-import type { AllocatedNode, StoredCheckpoint } from '../../core/launch-plan.ts';
+import { type AllocatedNode, SPEC_VERSION, type StoredCheckpoint } from '../../core/launch-plan.ts';
 import { type Backoff, retryUntil } from '../../core/retry.ts';
 import { allowedOn } from '../../engines/allowed.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
+import type { Cluster } from '../../store/clusters/types.ts';
 import { type AttemptContext, cancelAttempt, settle } from './context.ts';
 import { countFaults, type Fault } from './decide.ts';
 import { isRetryable } from './faults.ts';
@@ -64,6 +65,8 @@ export interface Terms {
   spec: ResolvedSpec['spec'];
   /** Environment variables of the cluster. */
   clusterEnv: Readonly<Record<string, string>>;
+  /** Why the ray-worker cannot run a launch plan of this process, by its last report; null: it can, or it did not say. */
+  otherVersion: string | null;
   /** What the cluster allows. */
   allowed: ReturnType<typeof allowedOn>;
   /** The checkpoints that earlier attempts uploaded to its store, the newest last. */
@@ -94,6 +97,7 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
     const terms = {
       spec: record.resolved as ResolvedSpec['spec'],
       clusterEnv: cluster?.env ?? {},
+      otherVersion: cluster === undefined ? null : otherVersion(cluster),
       allowed: allowedOn([cluster ?? {}]),
       storedCheckpoints,
       nodes,
@@ -102,4 +106,10 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
     };
     return { kind: 'terms', terms };
   });
+}
+
+function otherVersion({ name, rayWorkerVersion, specVersions }: Cluster): string | null {
+  if (specVersions === undefined || specVersions.includes(SPEC_VERSION)) return null;
+  const runs = specVersions.length === 0 ? 'an older version' : `version ${specVersions.join(', ')}`;
+  return `the ray-worker of ${name} (${rayWorkerVersion}) runs launch plans of ${runs}, and this dispatcher makes version ${SPEC_VERSION}: update the older of the two`;
 }

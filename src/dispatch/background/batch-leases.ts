@@ -6,6 +6,8 @@ import { createLoop, type Loop } from '../loop.ts';
 /** The wait before a batch is taken again whose verification failed for another reason than the batch. */
 const RETRY_MS = 5_000;
 const DOUBT_MS = 120_000;
+/** This process takes a batch again long before. */
+const FORGET_MS = 3_600_000;
 
 /** The batches that this process has a lease on: each one until its report is stored, or it is given back. */
 export interface BatchLeases {
@@ -94,12 +96,18 @@ export function createBatchLeases({
   };
 }
 
-/** Until when each batch may wait, by a clock that cannot be set. */
-function createDoubts(doubtMs: number) {
+/** Until when each batch may wait, by a clock that cannot be set. Batches that another process has taken over are forgotten. */
+export function createDoubts(doubtMs: number, clock = () => performance.now()) {
   const ends = new Map<string, number>();
   return {
+    size: () => ends.size,
     mayWait(record: BatchRecord): boolean {
-      const now = performance.now();
+      const now = clock();
+      // In the order of their ends.
+      for (const [name, end] of ends) {
+        if (end + FORGET_MS > now) break;
+        ends.delete(name);
+      }
       const end = ends.get(nameOf(record)) ?? now + doubtMs;
       ends.set(nameOf(record), end);
       return now < end;

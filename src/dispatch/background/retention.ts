@@ -9,7 +9,7 @@ import { type FindRayWorker, forgetExperiments } from './forget-experiments.ts';
 
 /** Experiments in one step. */
 const AT_ONCE = 50;
-/** Rounds for which the lease of retention lasts, and thus several steps: ten minutes at a round each 30 s. */
+/** Rounds for which the lease of retention lasts, and thus several steps: `RETENTION_LEASE_MS` at a round each 30 s. */
 const LEASE_ROUNDS = 20;
 /**
  * MAX experiments of a project that one round deletes at a stage: after a wrong policy, or a wrong clock that an operator

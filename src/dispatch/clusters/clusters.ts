@@ -51,6 +51,7 @@ export function toSeen(address: string, description: RayWorkerDescription): Seen
     nodes: toClusterNodes(description),
     rayVersion: description.rayVersion,
     rayWorkerVersion: description.version,
+    specVersions: description.specVersions,
     sharedRoot: description.sharedRoot,
   };
 }

@@ -3,6 +3,7 @@ import type { Delivery, DeliveryEnd } from '../../store/subscriptions/subscripti
 import type { Log } from '../log.ts';
 import { everyMs } from './match.ts';
 import { RefusedMessageError } from './post.ts';
+import { ratesOf } from './rates.ts';
 import { messagesAtOnce, type SendSettings, send } from './send.ts';
 
 /** A message that could not be delivered for so long becomes a dead letter. */
@@ -32,8 +33,9 @@ export function createDeliver(deps: {
   return async (id) => {
     const subscription = await store.subscriptions.get(id);
     const most = subscription === undefined ? 1 : messagesAtOnce(subscription);
+    const rates = subscription === undefined ? [] : ratesOf(subscription);
     for (let turn = 0; turn < IN_A_ROW && !stopped(); turn += 1) {
-      const delivery = await store.subscriptions.begin(id, most);
+      const delivery = await store.subscriptions.begin(id, most, rates);
       if (delivery === undefined) return;
       const error = await send(delivery.subscription, delivery.messages, deps.settings).then(
         () => null,

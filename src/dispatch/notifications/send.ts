@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { BlockList } from 'node:net';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
+import { refusedAddresses } from '../../schemas/subscription.ts';
 import type { Message, StoredSubscription } from '../../store/subscriptions/subscriptions.ts';
 import { inWords, pageOf } from './in-words.ts';
 import { postJson, signedMessage } from './post.ts';
@@ -15,6 +16,8 @@ export interface SendSettings {
   /** smtp://, smtps:// with user and password. */
   smtpUrl: string | null;
   smtpFrom: string | null;
+  /** Domains to which e-mails may be sent, in lower case. */
+  mailDomains: readonly string[];
   /** URL of the dashboard, for links. */
   publicUrl: string | null;
 }
@@ -80,8 +83,11 @@ async function mail(
   project: string,
   to: readonly string[],
   messages: readonly Message[],
-  { smtpUrl, smtpFrom, publicUrl }: SendSettings,
+  { smtpUrl, smtpFrom, mailDomains, publicUrl }: SendSettings,
 ): Promise<void> {
+  const refused = refusedAddresses(to, mailDomains);
+  if (refused.length > 0)
+    throw new Error(`ECHELON_MAIL_DOMAINS does not have the domain of ${refused.join(', ')}`);
   if (smtpUrl === null || smtpFrom === null)
     throw new Error('the dispatcher has no ECHELON_SMTP_URL and ECHELON_SMTP_FROM');
   const transport = createTransport({

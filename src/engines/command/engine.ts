@@ -3,7 +3,7 @@ import { MAX_FILE_BYTES } from '../../core/launch-plan.ts';
 import { merge } from '../../core/trees.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';
-import { PLACES, unusedParameters, withParameters } from './arguments.ts';
+import { isOmitted, PLACES, unknownParameters, unusedParameters, withParameters } from './arguments.ts';
 import { CommandSpec, type ResolvedCommand } from './spec.ts';
 
 const DEFAULTS = {
@@ -68,7 +68,19 @@ function parameterProblems({ command, resume = [], parameters = {} }: CommandSpe
     field: `/parameters/${name}`,
     message: `has no effect, because no argument contains {${name}}; write it into /command or remove it`,
   }));
-  return [...taken, ...unused];
+  const omitted = isOmitted(command[0]!, parameters)
+    ? [
+        {
+          field: '/command/0',
+          message: 'is the program, which cannot be omitted; give its parameter a value',
+        },
+      ]
+    : [];
+  const unknown = [
+    ...unknownParameters(command, parameters, '/command'),
+    ...unknownParameters(resume, parameters, '/resume'),
+  ];
+  return [...taken, ...unused, ...unknown, ...omitted];
 }
 
 function resumeProblems({ resume }: CommandSpec): FieldProblem[] {

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { MAX_FILE_BYTES, MAX_FILES } from '../../core/launch-plan.ts';
+import { METRIC_NAME } from '../../core/metric-name.ts';
 import { DescribedObject, NamedObject, strict } from '../../schemas/objects.ts';
 import { choice } from '../../schemas/optional-fields.ts';
 import { commonFields } from '../../schemas/spec-parts.ts';
@@ -9,19 +10,23 @@ import type { Resolved } from '../engine.ts';
 const RELATIVE_PATH = '^(?!\\/)(?!(?:[^/]*\\/)*\\.\\.(?:\\/|$))[^\\u0000-\\u001f\\u007f\\\\]{1,255}$';
 
 const path = (description: string) =>
-  Type.String({ pattern: RELATIVE_PATH, description: `${description} A relative path without \`..\`.` });
+  Type.String({
+    maxLength: 255,
+    pattern: RELATIVE_PATH,
+    description: `${description} A relative path without \`..\`.`,
+  });
 
-const Argument = Type.String({ maxLength: 65_536, pattern: '^[^\\u0000]*$' });
+const WITHOUT_NUL = { pattern: '^[^\\u0000]*$', description: 'Text without NUL' } as const;
+
+const Argument = Type.String({ maxLength: 65_536, ...WITHOUT_NUL });
 
 const argv = (description: string) => Type.Array(Argument, { minItems: 1, maxItems: 256, description });
-
-/** A metric's name, as trainers write it. */
-const METRIC = '^[^\\u0000-\\u001f\\u007f]{1,200}$';
 
 /** One `{number}` with fixed text around it. */
 const LinePattern = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f{}]{0,200}\\{number\\}[^\\u0000-\\u001f\\u007f{}]{0,200}$',
-  description: 'Fixed text with one {number}; a blank stands for any number of blanks.',
+  description:
+    'Fixed text with one {number}; a blank stands for any number of blanks. Words and numbers are found whole.',
 });
 
 /** Where metrics are found: exactly one field. */
@@ -29,7 +34,7 @@ const MetricSource = DescribedObject(
   'Where the metrics of the program are found: exactly one field. Default: nowhere.',
   {
     lines: Type.Optional(
-      Type.Record(Type.String({ pattern: METRIC }), LinePattern, {
+      Type.Record(Type.String({ pattern: METRIC_NAME }), LinePattern, {
         ...strict,
         maxProperties: 64,
         description:
@@ -55,12 +60,18 @@ const RuntimeEnv = DescribedObject(
   "Python environment that Ray sets up for the program on each node: exactly one field, which the cluster must allow. Default: the environment of Ray's nodes.",
   {
     pip: Type.Optional(
-      Type.Array(Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]{1,500}$' }), {
-        minItems: 1,
-        maxItems: 64,
-        description:
-          "Requirements of pip, which are installed over the packages of Ray's nodes, such as `torch==2.9.1` or the path of a wheel.",
-      }),
+      Type.Array(
+        Type.String({
+          pattern: '^[^\\u0000-\\u001f\\u007f]{1,500}$',
+          description: '1 to 500 characters without control characters',
+        }),
+        {
+          minItems: 1,
+          maxItems: 64,
+          description:
+            "Requirements of pip, which are installed over the packages of Ray's nodes, such as `torch==2.9.1` or the path of a wheel.",
+        },
+      ),
     ),
     conda: Type.Optional(
       Type.String({
@@ -77,21 +88,22 @@ export const CommandSpec = NamedObject('CommandSpec', {
   ...commonFields,
   engine: Type.Literal('command'),
   command: argv(
-    'Program and arguments, never read by a shell. `{name}` is replaced by `parameters.name`; {sharedRoot}, {experimentDir} and {attemptDir} by the directories of the cluster.',
+    'Program and arguments, never read by a shell. `{name}` is replaced by `parameters.name`. An argument is omitted if its parameter is null, or if it contains `{?name}` and the parameter is false. {sharedRoot}, {experimentDir} and {attemptDir} are replaced by the directories of the cluster.',
   ),
   parameters: Type.Optional(
     Type.Record(
       Type.String({ pattern: '^[a-z][A-Za-z0-9_]{0,63}$' }),
       Type.Union([
+        Type.Null(),
         Type.Boolean(),
         Type.Number({ minimum: -1e15, maximum: 1e15 }),
-        Type.String({ maxLength: 1000, pattern: '^[^\\u0000]*$' }),
+        Type.String({ maxLength: 1000, ...WITHOUT_NUL }),
       ]),
       {
         ...strict,
         maxProperties: 64,
         description:
-          'Values for `{name}` in the arguments. A sweep sets them with axes such as `parameters.lr`.',
+          'Values for `{name}` in the arguments; null omits the argument. A sweep sets them with axes such as `parameters.lr`.',
       },
     ),
   ),
@@ -102,8 +114,8 @@ export const CommandSpec = NamedObject('CommandSpec', {
   ),
   files: Type.Optional(
     Type.Record(
-      Type.String({ pattern: RELATIVE_PATH }),
-      Type.String({ maxLength: MAX_FILE_BYTES, pattern: '^[^\\u0000]*$' }),
+      Type.String({ maxLength: 255, pattern: RELATIVE_PATH }),
+      Type.String({ maxLength: MAX_FILE_BYTES, ...WITHOUT_NUL }),
       {
         ...strict,
         maxProperties: MAX_FILES,

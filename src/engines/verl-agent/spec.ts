@@ -101,7 +101,11 @@ const OverrideKey = Type.String({
 const OverrideValue = Type.Union([
   Type.Boolean(),
   Type.Number({ minimum: -1e15, maximum: 1e15 }),
-  Type.String({ maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
+  Type.String({
+    maxLength: 500,
+    pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+    description: 'Text without control characters',
+  }),
 ]);
 
 /** verl-agent's `recipe/hgpo` or `recipe/GraphGPO` on GPUs. Omitted fields have the values of the recipe's script. */
@@ -234,7 +238,7 @@ export const VerlAgentSpec = NamedObject('VerlAgentSpec', {
       'Fixed panel: times that each game of the split (ALFWorld: 140 seen or 134 unseen; WebShop: goals 0 to 499) is played, with a digest of what was played. Only such evaluations enter comparisons. Default: the games are drawn with replacement, as verl-agent does.',
     ),
     panel: Type.Optional(
-      Type.Array(Type.String({ pattern: PANEL_GAME }), {
+      Type.Array(Type.String({ pattern: PANEL_GAME, description: 'Path of a game without `..`' }), {
         minItems: 1,
         maxItems: 2000,
         uniqueItems: true,

@@ -111,6 +111,12 @@ export function neverFits(
   return tooLarge(item, sized);
 }
 
+/** That no node is large enough for an experiment, in words; empty if one is. */
+export function fitWarnings(need: Need, clusters: readonly Cluster[]): string[] {
+  const reason = neverFits(need, clusters);
+  return reason === null ? [] : [`The experiment ${reason}.`];
+}
+
 /** Counts what the children of a sweep need, to say which of them no node is large enough for. */
 export function createFitCheck() {
   const needs = new Map<string, { need: Need; children: number }>();

@@ -6,6 +6,7 @@ import { allEngines, type ExperimentSpec } from '../../engines/registry.ts';
 import type { Pause } from '../../schemas/answer-parts.ts';
 import { Text } from '../../schemas/answer-parts.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
+import { metricName } from '../../schemas/metric-name.ts';
 import { StrictObject } from '../../schemas/objects.ts';
 import { count, text } from '../../schemas/optional-fields.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,6 +14,8 @@ import { located } from '../server/operation.ts';
 
 /** The body of a route that takes a spec, with an example of each engine. */
 export const SPEC_BODY = {
+  // The check of a spec does it.
+  secrets: 'handler' as const,
   body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
   examples: Object.fromEntries(allEngines().map(({ name, example }) => [name, example])),
 };
@@ -69,7 +72,7 @@ export function pauseBy(
 /** Names in a query, at most so many. */
 export function namesQuery(maxItems: number, description: string) {
   // Values are split at commas, so that a longest length of one could not be said truly; headers bound them all.
-  return Type.Array(Type.String({ minLength: 1 }), { maxItems, description });
+  return Type.Array(metricName('Name of a metric, or its start with `*`.'), { maxItems, description });
 }
 
 /** Path parameters of everything below an experiment. */

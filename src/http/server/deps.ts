@@ -82,6 +82,8 @@ export interface AppSettings {
   allowedHosts: readonly string[];
   /** Origins that experiments of the engine `prompt` may call without the scope `custom-code`. */
   promptEndpoints: readonly string[];
+  /** Domains to which notifications may be sent by e-mail, in lower case. Default: none. */
+  mailDomains?: readonly string[];
   /** Sign-in of people by an OpenID provider; null: by API keys alone. */
   oidc?: OidcSettings | null;
   /** Bearer tokens that may do everything, besides the API keys of the store. */

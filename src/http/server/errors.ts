@@ -78,7 +78,7 @@ export function answerProblem(thrown: unknown, request: FastifyRequest, reply: F
 
 /** The error for anything thrown: logged if it is a defect, and with `Retry-After` where a retry may help. */
 export function noteFailure(thrown: unknown, request: FastifyRequest, reply: FastifyReply): EchelonError {
-  const error = toEchelonError(thrown);
+  const error = toEchelonError(thrown, request.routeOptions);
   if (error.code === 'internal') request.log.error({ err: thrown }, 'request failed');
   else if (error.status >= 500)
     request.log.warn({ code: error.code, reason: reasonOf(error) }, 'request refused');

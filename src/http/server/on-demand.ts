@@ -20,10 +20,13 @@ export type OnDemand = <T>(
 /** A caller may have one in so many of the pieces of work, a project twice as many. */
 const CALLER_SHARE = 4;
 
+/** For callers that have none, so many times more pieces are in hand: others that wait long must not keep them out. */
+const ROOM_FOR_OTHERS = 2;
+
 /**
- * Bounds the work that clients ask for: at most `limit` pieces are in hand, those that wait for a process included; one
- * more throws EchelonError `verifier-busy`. So a batch is not even read for it. A caller that has its share of them gets
- * `rate-limited`. Work is aborted after `deadlineMs`.
+ * Bounds the work that clients ask for: at most `limit` pieces are in hand, those that wait for a process included, and twice
+ * as many if each further one is a caller's only piece; one more throws EchelonError `verifier-busy`. So a batch is not even
+ * read for it. A caller that has its share of them gets `rate-limited`. Work is aborted after `deadlineMs`.
  */
 export function createOnDemand(limit: number, deadlineMs: number): OnDemand {
   const share = Math.max(1, Math.floor(limit / CALLER_SHARE));
@@ -34,14 +37,14 @@ export function createOnDemand(limit: number, deadlineMs: number): OnDemand {
   );
   let inHand = 0;
   return async ({ caller }, reply, work) => {
-    if (inHand >= limit) {
-      throw new EchelonError(
-        'verifier-busy',
-        `${limit} computations are running or queued, which is the limit. Retry later.`,
-      );
-    }
     const { project } = caller;
     const party = { project: project ?? '', caller: holderOf(caller) };
+    if (inHand >= (ofCaller.has(party.caller) ? limit : ROOM_FOR_OTHERS * limit)) {
+      throw new EchelonError(
+        'verifier-busy',
+        `${inHand} computations are running or queued, which is the limit. Retry later.`,
+      );
+    }
     using leaves = new DisposableStack();
     leaves.defer(ofCaller.take(party.caller));
     if (project !== null) leaves.defer(ofProject.take(project));

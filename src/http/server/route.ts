@@ -1,6 +1,7 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { EchelonError, type ErrorCode } from '../../core/errors.ts';
+import { plainSecretProblems } from '../../schemas/secrets.ts';
 import type { App } from './deps.ts';
 import { conditionalHeaders, ETAG, isByRevision, REVISION_TAG } from './etag.ts';
 import { keyConflicts, keyHeader, REPLAYED } from './idempotency.ts';
@@ -42,6 +43,11 @@ interface Route<
   body?: Body | null;
   /** In place of `body`: a request without one is answered too. */
   optionalBody?: Optional;
+  /**
+   * Who keeps plain secrets in the body out of the store. Default: a body with one is refused. `handler`: the handler refuses or
+   * masks it. `expected`: the body holds one.
+   */
+  secrets?: 'handler' | 'expected';
   /** Bodies that are accepted as they stand, by name. */
   examples?: Readonly<Record<string, object>>;
   /** The answer 200. */
@@ -84,18 +90,29 @@ export function route<
     url,
     config: { ...stated.config, policy },
     schema: describe(app, { method, url }, { ...(stated as unknown as AnyRoute), policy }),
-    handler: stated.body === null ? withoutBody(handler) : handler,
+    handler: withBody(stated as unknown as AnyRoute, handler),
   });
 }
 
 type AnyRoute = Route<TSchema, TSchema, TSchema, TSchema, TSchema>;
 
-function withoutBody(handler: (request: FastifyRequest, reply: FastifyReply) => unknown): typeof handler {
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
+/** The handler, after its body was refused if the route takes none, or none with a secret. */
+function withBody({ body, optionalBody, config, secrets }: AnyRoute, handler: Handler): Handler {
+  const isChecked = (body ?? optionalBody) !== undefined && config?.file !== true && secrets === undefined;
+  if (body !== null && !isChecked) return handler;
   return async (request, reply) => {
-    if (request.body !== undefined) throw new EchelonError('invalid-request', 'This request takes no body.');
+    if (body === null && request.body !== undefined)
+      throw new EchelonError('invalid-request', 'This request takes no body.');
+    const problems = plainSecretProblems(request.body, SHOWN_TEXTS);
+    if (problems.length > 0)
+      throw new EchelonError('invalid-request', 'The request holds a secret in plain text.', { problems });
     return handler(request, reply);
   };
 }
+
+const SHOWN_TEXTS = 'remove it, and replace the secret: names, notes and reasons are stored and shown';
 
 /** The schema by which the route's requests are checked. Adds its operation to the document. */
 function describe(

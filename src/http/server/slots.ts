@@ -4,6 +4,8 @@ import { EchelonError } from '../../core/errors.ts';
 export interface Slots {
   /** Takes a place for a caller; the answer gives it back. Throws EchelonError `rate-limited` if none is free. */
   take(caller: string): () => void;
+  /** Whether the caller has a place. */
+  has(caller: string): boolean;
 }
 
 /**
@@ -17,6 +19,7 @@ export function createSlots(
   const taken = new Map<string, number>();
   let total = 0;
   return {
+    has: (caller) => taken.has(caller),
     take(caller) {
       const count = taken.get(caller) ?? 0;
       if (count >= most) throw new EchelonError('rate-limited', refusal);

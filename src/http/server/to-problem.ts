@@ -19,7 +19,6 @@ export function toProblem(error: EchelonError): Problem {
 
 /** What Fastify, its plugins and the verifier throw, in our words. A code that is not here counts by its status. */
 const KNOWN: Readonly<Record<string, readonly [ErrorCode, string]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', 'The body is larger than this resource takes.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported-media-type', 'Send the body as application/json.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid-request', "The body's length is not what its header says."],
   FST_ERR_BAD_URL: ['invalid-request', 'The path is not well formed.'],
@@ -49,15 +48,21 @@ const QUOTING: Partial<Record<ErrorCode, string>> = {
  * Anything that a request can throw, as one of ours. What is not recognised is `internal`, and its own message
  * stays in the log: it may say what a client must not see.
  */
-export function toEchelonError(error: unknown): EchelonError {
+export function toEchelonError(error: unknown, { bodyLimit }: { bodyLimit?: number } = {}): EchelonError {
   if (error instanceof EchelonError) return withoutCause(error);
   const { code, statusCode, message } = facts(error);
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new EchelonError('body-too-large', tooLarge(bodyLimit));
   const known = KNOWN[code];
   if (known) return new EchelonError(known[0], known[1], { cause: error });
   if (statusCode >= 400 && statusCode < 500) {
     return new EchelonError(BY_STATUS[statusCode] ?? 'invalid-request', `${message}.`, { cause: error });
   }
   return new EchelonError('internal', INTERNAL, { cause: error });
+}
+
+function tooLarge(limit: number | undefined): string {
+  const most = limit === undefined ? '' : `, ${limit.toLocaleString('en-US')} bytes`;
+  return `The body is larger than this resource takes${most}.`;
 }
 
 /** An error that wraps another one may quote it: addresses, commands. Those stay in the log. */

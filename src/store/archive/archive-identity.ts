@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EchelonError } from '../../core/errors.ts';
 import type { Store } from '../store.ts';
-import type { Archive } from './archive.ts';
+import type { Archive, ListedArchive } from './archive.ts';
 
 /** The id of the installation that an archive belongs to, stored in it. */
 export interface ArchiveIdentity {
@@ -24,8 +24,8 @@ interface ArchivePlace {
 export interface GuardedArchive extends Archive {
   /**
    * Checks that this archive and the store belong to the same installation, and binds both to it. The first process makes
-   * the installation. Throws EchelonError `archive-mismatch` for another archive, or none, and `store-foreign` for an
-   * empty Redis beside an archive that is in use. Returns the id of the installation.
+   * the installation. Throws EchelonError `archive-mismatch` for another archive, none, or one whose objects belong to an unknown
+   * installation, and `store-foreign` for an empty Redis beside an archive that is in use. Returns the id of the installation.
    */
   bind(store: Pick<Store, 'installation' | 'bind'>): Promise<string>;
 }
@@ -35,7 +35,7 @@ export interface GuardedArchive extends Archive {
  * that is not shared). It then reports no object as missing and accepts none, so that callers retry.
  */
 export function guardArchive(
-  archive: Archive & ArchiveIdentity,
+  archive: ListedArchive & ArchiveIdentity,
   { where, mayVanish }: ArchivePlace,
 ): GuardedArchive {
   let bound: string | null = null;
@@ -69,6 +69,8 @@ export function guardArchive(
       const known = await store.installation();
       if (known === null && found !== null && !(await isStarting(store)))
         throw new EchelonError('store-foreign', emptyStore(where, found));
+      if (known === null && found === null && (await isNameless(archive)))
+        throw new EchelonError('archive-mismatch', nameless(where));
       const id = await store.bind(known ?? (await archive.claimId(found ?? randomUUID())));
       const now = known === null ? await archive.readId() : found;
       if (now !== id) throw new EchelonError('archive-mismatch', inWords({ where, known: id, found: now }));
@@ -76,6 +78,16 @@ export function guardArchive(
       return id;
     },
   };
+}
+
+/** Whether there are objects of an installation that nothing names. */
+async function isNameless(archive: ListedArchive & ArchiveIdentity): Promise<boolean> {
+  for await (const _object of archive.list()) return (await archive.readId()) === null;
+  return false;
+}
+
+function nameless(where: string): string {
+  return `The archive at ${where} has objects, but no file "archive-id" that names their installation: a restore may have been interrupted, or the file was lost. Repeat the restore, write the id of the installation into that file, or name an empty archive.`;
 }
 
 /** Another process, which makes the installation now, has claimed the archive and is about to claim the Redis. */

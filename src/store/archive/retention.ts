@@ -20,6 +20,9 @@ interface DueFigures {
   kept: number;
 }
 
+/** How long the lease of retention lasts. It is renewed each half minute. */
+export const RETENTION_LEASE_MS = 600_000;
+
 /** An experiment of which clusters may still keep event logs. */
 export interface Forgetting {
   id: string;
@@ -88,6 +91,14 @@ export function createRetention(context: StoreContext, batches: Batches) {
     /** Takes or renews the lease of retention for this dispatcher; false if another has it. `leaseMs` 0 releases it. */
     async hold(dispatcher: string, leaseMs: number): Promise<boolean> {
       return (await run('hold-retention', [dispatcher, leaseMs])) === 1;
+    },
+
+    /** The dispatcher with the lease of retention, and how long the lease lasts without another renewal; null: none has it. */
+    async holder(): Promise<{ dispatcher: string; leftMs: number } | null> {
+      const [dispatcher, leftMs] = (await runAll(
+        redis.pipeline().get(keys.retention).pttl(keys.retention),
+      )) as [string | null, number];
+      return dispatcher === null ? null : { dispatcher, leftMs };
     },
 
     /** Experiments of a project that ended before `endedBefore` and have `stage` deleted next, in the order of their ends. */

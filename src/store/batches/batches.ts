@@ -55,18 +55,24 @@ export function createBatches(context: StoreContext) {
   };
 }
 
-/** Batches that one step makes pending. */
-const PENDING_PER_CALL = 500;
+/** Reports that one step reads: a report has up to some kB for each row. */
+const REPORTS_PER_CALL = 100;
 
 async function verifyAgain({ redis, keys, run }: StoreContext, id: string): Promise<number> {
-  const reports = await guarded(redis.hgetall(keys.reports(id)));
-  const fields = Object.entries(reports).flatMap(([field, text]) => {
-    const { findings = [] } = JSON.parse(text) as { findings?: { code: string }[] };
-    return findings.some(({ code }) => code === NOT_VERIFIABLE) ? [field] : [];
-  });
-  for (let at = 0; at < fields.length; at += PENDING_PER_CALL)
-    await run('verify-again', [id, ...fields.slice(at, at + PENDING_PER_CALL)]);
-  return fields.length;
+  const pending = new Set<string>();
+  let cursor = '0';
+  do {
+    const [next, found] = await guarded(redis.hscan(keys.reports(id), cursor, 'COUNT', REPORTS_PER_CALL));
+    const fields: string[] = [];
+    for (let at = 0; at < found.length; at += 2) {
+      const { findings = [] } = JSON.parse(found[at + 1]!) as { findings?: { code: string }[] };
+      if (findings.some(({ code }) => code === NOT_VERIFIABLE)) fields.push(found[at]!);
+    }
+    if (fields.length > 0) await run('verify-again', [id, ...fields]);
+    for (const field of fields) pending.add(field);
+    cursor = next;
+  } while (cursor !== '0');
+  return pending.size;
 }
 
 async function load(

@@ -22,6 +22,8 @@ export interface Cluster {
   /** As last reported; absent before the first report. */
   rayVersion?: string;
   rayWorkerVersion?: string;
+  /** The versions of launch plans that its ray-worker runs; none: it is older than these versions. */
+  specVersions?: readonly number[];
   sharedRoot?: string;
   /** Attempts that run there and are in the store no experiment's present attempt. Absent: none. */
   unknownAttempts?: readonly AttemptName[];
@@ -100,7 +102,14 @@ export interface RayPlace {
 /** The report of a ray-worker about its cluster. */
 export type Seen = Pick<
   Cluster,
-  'address' | 'nodes' | 'rayVersion' | 'rayWorkerVersion' | 'sharedRoot' | 'unknownAttempts' | 'away'
+  | 'address'
+  | 'nodes'
+  | 'rayVersion'
+  | 'rayWorkerVersion'
+  | 'specVersions'
+  | 'sharedRoot'
+  | 'unknownAttempts'
+  | 'away'
 > & {
   generation: string;
 };

@@ -106,7 +106,8 @@ const BYTES_OF_METRIC = 256;
 function sizeInRedis({ event, data }: NumberedEvent, limits: { inlineBytes: number }): number {
   if (event.type === 'metrics') return Object.keys(event.values).length * BYTES_OF_METRIC;
   if (event.type === 'evaluation') return event.games.length * BYTES_OF_METRIC;
-  if (event.type === 'log') return event.lines.reduce((sum, line) => sum + line.length, 0);
+  if (event.type === 'log')
+    return event.lines.reduce((sum, line) => sum + line.length, event.progress?.length ?? 0);
   const size = data?.byteLength ?? 0;
   return size > limits.inlineBytes ? 0 : size;
 }

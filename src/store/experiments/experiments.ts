@@ -115,14 +115,17 @@ async function readAll(context: StoreContext, ids: readonly string[]): Promise<(
 interface NotesInput {
   note?: string | undefined;
   tags?: readonly string[] | undefined;
+  /** Of a queued experiment. */
+  priority?: number | undefined;
 }
 
 async function annotate(
   { run }: StoreContext,
-  { id, note, tags, revision }: NotesInput & { id: string; revision: number | undefined },
-): Promise<'changed' | 'not-found'> {
+  { id, note, tags, priority, revision }: NotesInput & { id: string; revision: number | undefined },
+): Promise<'changed' | 'not-queued' | 'not-found'> {
   const fields = [...(note === undefined ? [] : ['note', note]), ...(tags ? ['tags', tags.join('\n')] : [])];
-  return (await unlessChanged(run('annotate', [id, revision ?? '', ...fields]))) as 'changed' | 'not-found';
+  const answer = await unlessChanged(run('annotate', [id, revision ?? '', priority ?? '', ...fields]));
+  return answer as 'changed' | 'not-queued' | 'not-found';
 }
 
 async function submit(

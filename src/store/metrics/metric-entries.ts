@@ -5,6 +5,7 @@ import type {
   NumberedEvent,
   StreamEntry,
 } from '../../core/events.ts';
+import { isMetricName } from '../../core/metric-name.ts';
 
 /** Bytes of a value: the number of its metric (in a row: the index of its name), and the value. */
 const VALUE_BYTES = 10;
@@ -67,8 +68,6 @@ export function toValue(value: number): MetricValue {
   return value > 0 ? 'Infinity' : '-Infinity';
 }
 
-/** MAX length of a metric's name in the progress and the series; the events have longer ones too. */
-const METRIC_NAME_LENGTH = 200;
 /** MAX metric names in one call; far more than an experiment has series. */
 const MAX_NAMES = 4000;
 
@@ -79,7 +78,7 @@ export function metricNamesOf(events: readonly NumberedEvent[]): Map<string, num
     if (event.type !== 'metrics') continue;
     for (const name of Object.keys(event.values)) {
       if (names.size >= MAX_NAMES) return names;
-      if (name.length <= METRIC_NAME_LENGTH && !names.has(name)) names.set(name, names.size);
+      if (isMetricName(name) && !names.has(name)) names.set(name, names.size);
     }
   }
   return names;

@@ -1,5 +1,6 @@
 import { toProjects } from '../access/projects.ts';
 import { toAllocations, toClusters } from '../clusters/clusters.ts';
+import type { Allocation } from '../clusters/types.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { QUEUED_FIELDS, queuedOf } from './positions.ts';
 import { type createQueue, toLeaving, toPauses, toProjectVersions } from './queue.ts';
@@ -22,6 +23,7 @@ type Reply = [
   truncated: string[],
   rows: (string | (string | null)[])[],
   leaving: string[],
+  freed: (string | string[])[],
 ];
 
 /** The queue: queued experiments and their order, pauses, wait reasons and estimates. */
@@ -49,6 +51,7 @@ export function createSnapshot(
           set: pairs(set),
         }),
         allocations,
+        freed: toFreed(reply[13]),
         projects: toProjects(pairs(projects)),
         pauses: toPauses(pairs(pauses)),
         projectVersions: toProjectVersions(versions),
@@ -77,6 +80,20 @@ function toHoldings(allocated: Reply[8], versions: Record<string, string>): Map<
     holdings.set(name, { version: Number(versions[name] ?? 0), items: toAllocations(pairs(items)) });
   }
   return holdings;
+}
+
+/** Each ended allocation is `<experiment> <allocation>`. */
+function toFreed(all: Reply[13]): Map<string, Allocation[]> {
+  const freed = new Map<string, Allocation[]>();
+  for (let at = 0; at < all.length; at += 2) {
+    const [name, items] = all.slice(at, at + 2) as [string, string[]];
+    const parsed = items.flatMap((item) => {
+      const end = item.indexOf(' ');
+      return toAllocations({ [item.slice(0, end)]: item.slice(end + 1) });
+    });
+    if (parsed.length > 0) freed.set(name, parsed);
+  }
+  return freed;
 }
 
 function toWindow([ms, , , , , , , , , , truncated, rows]: Reply): QueueWindow {

@@ -153,6 +153,8 @@ export interface QueueSnapshot {
   clusters: Cluster[];
   /** By cluster. */
   allocations: ReadonlyMap<string, Holding>;
+  /** Allocations that ended within the last seconds, by cluster: its last report may still count them as used. */
+  freed: ReadonlyMap<string, Allocation[]>;
   projects: Project[];
   pauses: Pauses;
   /** Versions of the projects' allocations; an allocation that names an older one is refused. */

@@ -78,6 +78,8 @@ function retentionKeys(root: string) {
     forgetting: `${root}:forgetting`,
     /** Set: deleted experiments and comparisons whose objects in the archive still exist. */
     garbage: `${root}:archive:garbage`,
+    /** String: the dispatcher that applies retention. */
+    retention: `${root}:retention`,
     /** String: a backup runs, so that nothing is deleted from the archive. */
     backup: `${root}:backup`,
     /** Set: `<cluster> <directory>` of checkpoints that were saved or read; the files outlive their experiments. */

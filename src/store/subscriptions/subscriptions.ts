@@ -50,6 +50,13 @@ export interface Delivery {
   pendingMs: number;
 }
 
+/** How often something may begin: one each `everyMs`, and up to `burst` at once. `of`: what the rate counts. */
+export interface Rate {
+  of: string;
+  everyMs: number;
+  burst: number;
+}
+
 /** How a delivery ended. `dead`: it is not tried again. `gone`: nothing is sent any more until the dead letters are sent again. */
 export interface DeliveryEnd {
   outcome: Deliveries['items'][number]['outcome'];
@@ -180,9 +187,12 @@ function createOutboxes({ redis, keys, run }: StoreContext) {
     due: (now: number) =>
       guarded(redis.zrangebyscore(`${keys.root}:deliveries`, '-inf', now, 'LIMIT', 0, 1000)),
 
-    /** Begins the next delivery of at most `most` messages of one subscription; undefined: none is due. */
-    async begin(id: string, most: number): Promise<Delivery | undefined> {
-      const reply = (await run('begin-delivery', [id, most])) as string[];
+    /**
+     * Begins the next delivery of at most `most` messages of one subscription; undefined: none is due, or its rates do not
+     * allow one yet.
+     */
+    async begin(id: string, most: number, rates: readonly Rate[]): Promise<Delivery | undefined> {
+      const reply = (await run('begin-delivery', [id, most, JSON.stringify(rates)])) as string[];
       const [subscription, tries, now, ...lines] = reply;
       if (subscription === undefined) return undefined;
       return {

@@ -18,10 +18,10 @@ before(async () => {
 });
 after(() => rm(directory, { recursive: true }));
 
-async function reading(text: string): Promise<unknown> {
+async function reading(text: string | Buffer, output?: Parameters<typeof readSpecFile>[1]): Promise<unknown> {
   const file = join(directory, 'spec.yaml');
   await writeFile(file, text);
-  return readSpecFile(file);
+  return readSpecFile(file, output);
 }
 
 const refused = (pattern: RegExp) => (error: unknown) =>
@@ -33,6 +33,14 @@ test('YAML and JSON are read alike', async () => {
     estimator: { historyLength: 2 },
   });
   assert.deepEqual(await reading('{"name": "a", "x": [1, true, null]}'), { name: 'a', x: [1, true, null] });
+});
+
+test('a file that is not UTF-8 is refused, and numbers whose zeros are lost are named', async () => {
+  await assert.rejects(reading(Buffer.from('name: caf\u00e9\n', 'latin1')), refused(/line 1 is not UTF-8/));
+  const remarks: string[] = [];
+  const output = { remark: (text: string) => void remarks.push(text) };
+  assert.deepEqual(await reading('a: 1.10\n', output), { a: 1.1 });
+  assert.match(remarks.join(), /line 1: 1\.10 is the number 1\.1\. Write "1\.10"/);
 });
 
 test('a bare `no` stays text, as YAML 1.2 has it', async () => {

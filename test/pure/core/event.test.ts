@@ -15,6 +15,7 @@ const ordinary: AttemptEvent[] = [
   { type: 'stage', name: 'step 3 of 40', step: 3, steps: 40 },
   { type: 'log', source: 'stderr', lines: ['a', ''], cutBytes: 9 },
   { type: 'metrics', step: 2, values: { a: 0.1, b: 'NaN' } },
+  { type: 'log', source: 'stderr', lines: [], cutBytes: 0, progress: '50%' },
   { type: 'batch', step: 1, batch: 1, index: 0, count: 1, rows: 2, digest: 'ab'.repeat(32), bytes: 3 },
   { type: 'checkpoint', step: 4, path: 'checkpoints/step-4' },
   { type: 'gap', kind: 'batch', step: 1, count: 1, bytes: 2 ** 40, rows: 3, reason: 'full' },
@@ -86,6 +87,13 @@ describe('bounds of events', () => {
     assert.equal(event.omitted, 150_001 - MAX_METRICS_PER_EVENT);
   });
 
+  test('metrics whose names no request can ask for are omitted and counted', () => {
+    const values = { '': 1, 'a\nb': 1, 'a, b': 1, ['😀'.repeat(200)]: 1, ['n'.repeat(201)]: 1 };
+    const event = boundEvent({ type: 'metrics', step: 1, values });
+    assert.ok(event.type === 'metrics');
+    assert.deepEqual([Object.keys(event.values).length, event.omitted], [2, 3]);
+  });
+
   test('lines beyond the bound are counted as cut bytes', () => {
     const many = boundEvent({ type: 'log', source: 'stdout', lines: Array(2_000_000).fill(''), cutBytes: 1 });
     assert.ok(many.type === 'log' && many.lines.length === 65_536);
@@ -97,14 +105,23 @@ describe('bounds of events', () => {
 
   test('numbers out of range become whole and finite', () => {
     const event = boundEvent({ type: 'stage', name: '', step: 1e300, steps: -3 });
-    assert.deepEqual(event, { type: 'stage', name: '', step: 2 ** 32 - 1, steps: 0 });
+    assert.deepEqual(event, { type: 'stage', name: '', step: 0, steps: 0 });
+  });
+
+  test('a training step out of range is refused, since another would be wrong', () => {
+    for (const event of [
+      { type: 'metrics', step: 1e18, values: { a: 1 } },
+      { type: 'checkpoint', step: 2 ** 32, path: 'p' },
+    ] as const)
+      assert.partialDeepStrictEqual(boundEvent(event), { type: 'gap', kind: 'reports', count: 1 });
+    assert.equal(boundEvent({ type: 'metrics', step: 2 ** 32 - 1, values: {} }).type, 'metrics');
   });
 
   test('number, time and bytes of a numbered event stay', () => {
     const numbered: NumberedEvent = {
       sequence: 7,
       at: 8,
-      event: ordinary[4]!,
+      event: ordinary[5]!,
       data: Uint8Array.of(1, 2, 3),
     };
     assert.deepEqual(boundNumbered(numbered), numbered);
@@ -144,6 +161,10 @@ test('an event adds its lines, and one where something is missing', () => {
   assert.deepEqual(logTexts({ ...gap, kind: 'logs' }), [
     { source: 'gap', text: '[2 lines, 30 bytes dropped: full]' },
   ]);
+  assert.deepEqual(logTexts({ ...gap, kind: 'logs', count: 0 }), [
+    { source: 'gap', text: '[30 bytes dropped: full]' },
+  ]);
+  assert.deepEqual(logTexts({ ...log, lines: [], progress: '10%' }), []);
   assert.deepEqual(logTexts({ ...gap, kind: 'reports' }), [{ source: 'gap', text: '[2 dropped: full]' }]);
   assert.deepEqual(logTexts({ ...gap, kind: 'reports', count: 0 }), [
     { source: 'gap', text: '[dropped: full]' },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { attackFiles, findItems } from '../../../scripts/test/items.ts';
 
 const rows = readFileSync('docs/evidence/guarantees.md', 'utf8')
   .split('\n')
@@ -20,6 +21,13 @@ test('docs/evidence/guarantees.md names tests that exist, one at least for each 
 test('docs/evidence/guarantees.md has each of the ten guarantees', () => {
   const numbers = new Set(rows.map(([, first]) => /^(\d+)\. /.exec(first ?? '')?.[1]));
   for (let number = 1; number <= 10; number++) assert.ok(numbers.has(`${number}`), `guarantee ${number}`);
+});
+
+test('npm run test:attacks runs every test file that docs/evidence/attacks.md names', () => {
+  const items = findItems({ full: true }).map(({ name }) => name);
+  const files = attackFiles();
+  assert.ok(files.length > 60);
+  for (const file of files) assert.ok(items.includes(file), file);
 });
 
 test('docs/evidence/attacks.md names tests that exist, one for each attack', () => {

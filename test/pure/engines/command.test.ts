@@ -9,7 +9,8 @@ import type { ExperimentSpec } from '../../../src/engines/registry.ts';
 import { specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { createSweepCheck, draftSweep, makeChild } from '../../../src/plan/sweep.ts';
+import { draftSweep, makeChild } from '../../../src/plan/sweep.ts';
+import { createSweepCheck } from '../../../src/plan/sweep-check.ts';
 
 const SMALL: CommandSpec = { engine: 'command', name: 'x', command: ['python', 'train.py'] };
 const OWNER = { customCode: true };
@@ -105,6 +106,41 @@ test('a parameter replaces its name in every argument once, and other braces sta
     '{attemptDir}',
     '{checkpoint}',
   ]);
+});
+
+test('an argument is omitted if its parameter is null, or false where {?name} makes it a flag', () => {
+  const argv = ['x', '--lr={lr}', '--kl{?kl}', '--tag={tag}{?kl}', '{note}'];
+  const cases = [
+    [{ lr: 0.1, kl: true, tag: 'a', note: '' }, ['x', '--lr=0.1', '--kl', '--tag=a', '']],
+    [{ lr: null, kl: false, tag: 'a', note: null }, ['x']],
+    [{ lr: false, kl: null, tag: 'a', note: 'n' }, ['x', '--lr=false', 'n']],
+  ] as const;
+  for (const [parameters, expected] of cases)
+    assert.deepEqual(withParameters(argv, parameters), expected, JSON.stringify(parameters));
+  assert.deepEqual(refused({ command: ['{x}', 'y'], parameters: { x: null } }), ['/command/0']);
+  const spec = { ...SMALL, command: ['x', '--kl{?kl}'] };
+  const draft = draftSweep({ name: 's', method: 'grid', spec, axes: { 'parameters.kl': [true, false] } });
+  const children = draft.entries.map((entry) => compilePlan(makeChild(draft, entry).resolved));
+  assert.deepEqual(
+    children.map((one) => one.arguments.slice(one.arguments.indexOf('--') + 1)),
+    [['x', '--kl'], ['x']],
+  );
+});
+
+test('an argument that names a parameter which is not set is refused, and other braces are text', () => {
+  const of = (command: string[], parameters = {}) => refused({ command, parameters });
+  assert.deepEqual(of(['x', '--lr={lr}']), ['/command/1']);
+  assert.deepEqual(of(['x', 'optim.lr={lr}', '--kl{?kl}']), ['/command/1', '/command/2']);
+  assert.deepEqual(of(['x', '{lr}', '{prog}'], { lr: 1 }), ['/command/2']);
+  assert.deepEqual(refused({ resume: ['--from={checkpoint}', '--lr={lr}'] }), ['/resume/1']);
+  for (const argument of ['{print}', "print(f'{i}')", '--out={experimentDir}', '{"a":{b}}', 's/{a}/b/'])
+    assert.deepEqual(of(['x', argument]), [], argument);
+  const [problem] = COMMAND.problems({
+    ...SMALL,
+    command: ['x', '--a={lr}', '--b={lrr}'],
+    parameters: { lr: 1 },
+  });
+  assert.equal(problem?.message, 'contains {lrr}, which is no parameter; did you mean {lr}?');
 });
 
 test('parameters that no argument names are unused', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { allEngines } from '../../../src/engines/registry.ts';
 import { invalidSpec, specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
 
 const local = (changes: object = {}) => ({
@@ -71,6 +72,30 @@ describe('specProblems', () => {
   test('specProblems refuses an input that is not an object', () => {
     for (const input of [null, 1, 'x', [], undefined]) assert.deepEqual(fields(input), ['']);
   });
+});
+
+test('variables may hold keys and JSON, and no message of a spec is a regular expression', () => {
+  const env = { KEYS: 'line one\n\tline two\r\n', JSON: '{\n "a": 1 }' };
+  assert.deepEqual(specProblems(local({ env })), []);
+  assert.deepEqual(
+    specProblems(local({ env: { 'MY-VAR': 'x', TONE: '\u0007' } })).map(({ message }) =>
+      message.slice(0, 60),
+    ),
+    [
+      'is no key that fits: Environment variables of the driver and',
+      '"\\u0007" does not fit: Text without control characters other',
+    ],
+  );
+  const unexplained: string[] = [];
+  const look = (schema: unknown, at: string): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { pattern, patternProperties, description } = schema as Record<string, unknown>;
+    if ((typeof pattern === 'string' || patternProperties !== undefined) && !description)
+      unexplained.push(at);
+    for (const [key, below] of Object.entries(schema)) look(below, `${at}/${key}`);
+  };
+  for (const { name, schema } of allEngines()) look(schema, name);
+  assert.deepEqual(unexplained, []);
 });
 
 test('validateSpec returns the spec or throws all problems at once', () => {

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { EchelonError, type FieldProblem } from '../../../src/core/errors.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { childSpec, childValues, createSweepCheck, draftSweep, makeChild } from '../../../src/plan/sweep.ts';
+import { childSpec, childValues, draftSweep, makeChild } from '../../../src/plan/sweep.ts';
+import { createSweepCheck } from '../../../src/plan/sweep-check.ts';
 import { valueInWords } from '../../../src/plan/sweep-names.ts';
 import type { SweepRequest } from '../../../src/schemas/sweep.ts';
 import { cpuTimeOf } from '../../support/cpu-time.ts';
@@ -51,6 +52,35 @@ test('early stopping is refused if there are too few other children', () => {
     '/earlyStopping/minChildren',
   ]);
   assert.deepEqual(fields({ earlyStopping, axes: { 'training.seed': [1] } }), ['/earlyStopping']);
+});
+
+test('values that make the same run twice are refused at the second one, in every form of the value', () => {
+  const spec = { engine: 'command', command: ['python', '{lr}', '{s}'] };
+  const fields = (changes: Partial<SweepRequest>) =>
+    problemsOf({ spec, ...changes }, true).map(({ field }) => field);
+  assert.deepEqual(fields({ axes: { 'parameters.lr': [0.1, 1e-1, '0.1'], 'parameters.s': [1] } }), [
+    '/axes/parameters.lr/1',
+    '/axes/parameters.lr/2',
+  ]);
+  assert.deepEqual(fields({ spec: LOCAL, axes: { 'training.seed': [1, 1.0], priority: [0, -0] } }), [
+    '/axes/priority/1',
+    '/axes/training.seed/1',
+    '/axes/training.seed/1',
+  ]);
+  // The second has its default in full.
+  const estimators = [{ name: 'grpo' }, { name: 'grpo', epsilon: 1e-6 }];
+  assert.equal(fields({ spec: { engine: 'local' }, axes: { estimator: estimators } }).length, 1);
+  const pairs = { 'parameters.lr': [1, 1, 1], 'parameters.s': [1, 2, 1] };
+  assert.deepEqual(fields({ method: 'list', axes: pairs }), ['/axes/parameters.lr/2']);
+  assert.deepEqual(fields({ method: 'list', axes: { ...pairs, 'parameters.s': [1, 2, 3] } }), []);
+});
+
+test('random draws may repeat, and the children that do are counted', () => {
+  const draft = draftSweep(request({ method: 'random', count: 20, axes: { 'training.seed': [1, 2] } }));
+  const check = createSweepCheck(draft, (spec) => resolveSpec(spec));
+  draft.entries.forEach((_entry, index) => void check.child(index));
+  check.refuse();
+  assert.equal(check.repeated(), 18);
 });
 
 describe('children', () => {

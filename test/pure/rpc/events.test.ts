@@ -49,6 +49,10 @@ describe('events of the wire', () => {
         { log: { source: 2, lines: ['l'], cutBytes: 3 } },
         { type: 'log', source: 'stderr', lines: ['l'], cutBytes: 3 },
       ],
+      [
+        { log: { source: 1, progress: '50%' } },
+        { type: 'log', source: 'stdout', lines: [], cutBytes: 0, progress: '50%' },
+      ],
       [{ checkpoint: { step: 4, path: 'p' } }, { type: 'checkpoint', step: 4, path: 'p' }],
       [
         {

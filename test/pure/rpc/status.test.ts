@@ -30,11 +30,15 @@ describe('fromGrpc', () => {
   });
 
   /* Fails where the status alone decides: a connection that was closed after a freeze would be a cluster without disk. */
-  test('fromGrpc says exhausted only if the ray-worker says so itself', () => {
+  test('fromGrpc says exhausted, and another version, only if the ray-worker says so itself', () => {
     const error = serviceError(status.RESOURCE_EXHAUSTED);
     assert.equal(fromGrpc(error, 'x').fault, 'unreachable');
     error.metadata.set('echelon-fault', 'exhausted');
     assert.equal(fromGrpc(error, 'x').fault, 'exhausted');
+    const refused = serviceError(status.FAILED_PRECONDITION);
+    assert.equal(fromGrpc(refused, 'x').fault, 'invalid');
+    refused.metadata.set('echelon-fault', 'version');
+    assert.equal(fromGrpc(refused, 'x').fault, 'version');
   });
 
   test('knows our own abort from a cancellation by the other side', () => {

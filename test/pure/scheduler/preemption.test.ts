@@ -1,66 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { PRIORITY_CLASSES, type PriorityClass } from '../../../src/core/priority-class.ts';
 import { estimateStarts } from '../../../src/scheduler/estimate.ts';
-import { MAX_PREEMPTIONS, PREEMPT_WITHIN_MS, type Victim } from '../../../src/scheduler/preemption.ts';
+import { MAX_PREEMPTIONS, PREEMPT_WITHIN_MS } from '../../../src/scheduler/preemption.ts';
 import { type Schedule, type ScheduleInput, scheduleRound } from '../../../src/scheduler/schedule.ts';
-import type { Allocation } from '../../../src/store/clusters/types.ts';
 import type { Leaving } from '../../../src/store/queue/types.ts';
-import { allocationsOf, cluster, exactly, node, waits } from '../../support/queue.ts';
-
-const MINUTE = 60_000;
-const NOW = 1_000 * MINUTE;
-/** No project has a limit of urgent GPUs here. */
-const ANY = new Map(['p', 'q'].map((name) => [name, { weight: 1, gpuQuota: null, urgentGpuQuota: null }]));
-
-interface Runs {
-  on: Record<string, number>;
-  class?: PriorityClass;
-  lostMs?: number;
-  startedAt?: number;
-  times?: number;
-  project?: string;
-  endsMs?: number;
-}
-
-/** Input with running experiments on nodes of 8 GPUs, one CPU for each GPU. */
-function inputOf(
-  nodes: string[],
-  runs: Record<string, Runs>,
-  more: Partial<ScheduleInput> = {},
-): ScheduleInput {
-  const items = Object.entries(runs).flatMap(
-    ([experiment, { on, class: priorityClass = 'batch', project = 'p' }]) =>
-      Object.entries(on).map(
-        ([id, gpus]): Allocation => ({ experiment, node: id, gpus, cpus: gpus, project, priorityClass }),
-      ),
-  );
-  const victims = Object.entries(runs)
-    .filter(([, { class: priorityClass = 'batch' }]) => priorityClass === 'batch')
-    .map(([id, { lostMs = 0, startedAt = 0, times = 0, project = 'p' }]): [string, Victim] => [
-      id,
-      { project, attempt: 1, times, lostMs, step: 120, startedAt },
-    ]);
-  const ends = Object.entries(runs).flatMap(([id, { endsMs }]) =>
-    endsMs === undefined ? [] : [[id, exactly(NOW + endsMs)] as const],
-  );
-  return {
-    queued: [],
-    clusters: [
-      cluster(
-        'c',
-        nodes.map((id) => node(id, 8, 16)),
-      ),
-    ],
-    allocations: new Map([['c', items]]),
-    projects: ANY,
-    victims: new Map(victims),
-    ends: new Map(ends),
-    now: NOW,
-    ...more,
-  };
-}
+import { build, inputOf, MINUTE, NOW, type Runs, situations } from '../../support/preemption-situations.ts';
+import { allocationsOf, cluster, node, waits } from '../../support/queue.ts';
 
 const urgent = (id: string, gpus: number, more = {}) =>
   waits(id, gpus, gpus, { priorityClass: 'urgent', submittedAt: NOW, ...more });
@@ -139,6 +85,23 @@ describe('victims', () => {
     const input = inputOf(['a', 'b'], runs, { queued: [urgent('u', 8), urgent('v', 8)], leaving });
     assert.deepEqual(victimsOf(scheduleRound(input)), [['v', 'y']]);
   });
+
+  test('a victim makes room also if an earlier experiment starts before the victim has left', () => {
+    const leaving = new Map<string, Leaving>([['x', { by: 'u', until: NOW + MINUTE }]]);
+    // Without x, the first one starts on node a: without y, the second one would have no room then.
+    const runs = { x: { on: { a: 1, b: 1 } }, y: { on: { a: 1 }, startedAt: 2 }, z: { on: { b: 1 } } };
+    const input = inputOf(['a', 'b'], runs, { queued: [urgent('u', 7), urgent('v', 8)], leaving });
+    assert.deepEqual(victimsOf(scheduleRound(input)), [['v', 'z']]);
+  });
+
+  test('until Ray reports the ends of victims, nothing takes out of turn what they made room for', () => {
+    const freed = inputOf(['a', 'b'], { x: { on: { a: 8 } }, y: { on: { b: 7 } } }).allocations;
+    const used = [node('a', 8, 16, { gpusUsed: 8 }), node('b', 8, 16, { gpusUsed: 7 })];
+    const clusters = [cluster('c', used, { backfill: true })];
+    const queued = [urgent('u', 8), urgent('v', 8), waits('n', 1)];
+    const schedule = scheduleRound(inputOf(['a', 'b'], {}, { queued, clusters, freed }));
+    assert.deepEqual([schedule.start, schedule.preempt], [[], []]);
+  });
 });
 
 test('the wait reason tells victims of the own project with their loss, and the estimate is the end of their time', () => {
@@ -158,66 +121,6 @@ test('the wait reason tells victims of the own project with their loss, and the 
     /; starts in about 2 min by preempting x, .* loses at most 4 min; y$/,
   );
 });
-
-const NODES = ['a', 'b', 'c'];
-const situations = fc.record({
-  running: fc.array(
-    fc.record({
-      node: fc.nat(2),
-      second: fc.option(fc.nat(2)),
-      gpus: fc.integer({ min: 1, max: 5 }),
-      class: fc.constantFrom<PriorityClass>('batch', 'batch', 'batch', 'batch', 'batch', 'normal', 'urgent'),
-      lostMs: fc.integer({ min: 0, max: 5 }).map((minutes) => minutes * MINUTE),
-      startedAt: fc.nat(100),
-      times: fc.integer({ min: 0, max: MAX_PREEMPTIONS }),
-      endsMs: fc.option(
-        fc.integer({ min: 1, max: 10 }).map((minutes) => minutes * MINUTE),
-        { nil: undefined },
-      ),
-    }),
-    { minLength: 3, maxLength: 9, size: 'max' },
-  ),
-  queued: fc.array(
-    fc.record({
-      gpus: fc.integer({ min: 1, max: 8 }),
-      nodes: fc.constantFrom(1, 1, 2, 3),
-      priorityClass: fc.constantFrom<PriorityClass>('urgent', 'urgent', 'normal', 'batch'),
-    }),
-    { minLength: 1, maxLength: 5 },
-  ),
-  backfill: fc.boolean(),
-});
-type Situation = typeof situations extends fc.Arbitrary<infer T> ? T : never;
-
-function build({ running, queued, backfill }: Situation): ScheduleInput {
-  const free = new Map(NODES.map((id) => [id, 8]));
-  const runs: Record<string, Runs> = {};
-  for (const [at, { node: first, second, gpus, endsMs, ...more }] of running.entries()) {
-    const places = [...new Set([first, second ?? first])].map((index) => NODES[index]!);
-    if (places.some((id) => free.get(id)! < gpus)) continue;
-    for (const id of places) free.set(id, free.get(id)! - gpus);
-    runs[`r${at}`] = {
-      on: Object.fromEntries(places.map((id) => [id, gpus])),
-      ...more,
-      ...(endsMs && { endsMs }),
-    };
-  }
-  const items = queued.map(({ gpus, nodes, priorityClass }, at) =>
-    waits(`q${at}`, gpus * nodes, gpus * nodes, { nodes, priorityClass, arrival: at, submittedAt: NOW }),
-  );
-  const order = (item: (typeof items)[number]) => PRIORITY_CLASSES.indexOf(item.priorityClass!);
-  const input = inputOf(NODES, runs, { queued: items.sort((a, b) => order(b) - order(a)) });
-  return {
-    ...input,
-    clusters: [
-      cluster(
-        'c',
-        NODES.map((id) => node(id, 8, 32)),
-        { backfill },
-      ),
-    ],
-  };
-}
 
 /** The input after some experiments have stopped, with the starts of the round. */
 function after(input: ScheduleInput, { start }: Schedule, gone: ReadonlySet<string>): ScheduleInput {

@@ -38,6 +38,7 @@ test('the input of a round has the pauses of the queue, of projects and of clust
     now: 5,
     clusters: [CLUSTER],
     allocations: new Map(),
+    freed: new Map(),
     leaving: new Map(),
     projects: [],
     pauses: {

@@ -121,11 +121,11 @@ test('a field problem of an array or map states its counts and equal values', ()
     '/few must have no value twice: those at 0 and 2 are the same',
   ]);
   assert.deepEqual(said({ keys: { a: 1, b: 1, c: 1 } }), ['/keys must have at most 2 keys, but 3 came']);
-  assert.deepEqual(said({ keys: { z: 1 } }), ['/keys/z is no key that fits: one letter (^[a-c]$)']);
+  assert.deepEqual(said({ keys: { z: 1 } }), ['/keys/z is no key that fits: one letter']);
 });
 
 test('a field problem explains a pattern or length and quotes at most a part of the input', () => {
-  assert.deepEqual(problems({ count: 1, word: 'b' }), { '/word': '"b" does not fit: the letter a (^a+$)' });
+  assert.deepEqual(problems({ count: 1, word: 'b' }), { '/word': '"b" does not fit: the letter a' });
   assert.deepEqual(problems({ count: 1, word: 'aaaa' }), { '/word': 'must have at most 3 characters' });
   assert.ok(JSON.stringify(problems({ count: 'x'.repeat(10_000), ['y'.repeat(10_000)]: 1 })).length < 600);
 });

@@ -120,9 +120,16 @@ test('a strict object accepts the properties it names and no others', () => {
 
 const isValid = new Ajv(STRICT_AJV).compile(Variables);
 
-test('variables are names with texts of one line, 64 at most', () => {
-  assert.ok(isValid({ HF_HOME: '/shared/hf', _x1: '', a: 'ä = "b"' }));
-  for (const bad of [{ '1A': 'x' }, { 'A-B': 'x' }, { '': 'x' }, { A: 'x\ny' }, { A: 'x\u0000' }, { A: 1 }])
+test('variables are names with texts, 64 at most', () => {
+  assert.ok(isValid({ HF_HOME: '/shared/hf', _x1: '', a: 'ä = "b"', KEY: 'one\n\ttwo\r\n' }));
+  for (const bad of [
+    { '1A': 'x' },
+    { 'A-B': 'x' },
+    { '': 'x' },
+    { A: '\u001b[1m' },
+    { A: 'x\u0000' },
+    { A: 1 },
+  ])
     assert.ok(!isValid(bad), JSON.stringify(bad));
   assert.ok(!isValid({ A: 'x'.repeat(4097) }));
   assert.ok(!isValid(Object.fromEntries(Array.from({ length: 65 }, (_one, at) => [`A${at}`, 'x']))));

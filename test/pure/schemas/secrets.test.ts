@@ -39,6 +39,23 @@ describe('a spec with a secret in plain text', () => {
     assert.deepEqual(fields({ db: { password: 'hunter2' } }), ['/db/password']);
   });
 
+  test('an argument is refused as a secret because of the argument before it', () => {
+    for (const [command, field] of [
+      [['psql', '--password', 'hunter2'], '/command/2'],
+      [['train', '--hf-token', 'abcd1234', '--epochs', '3'], '/command/2'],
+      [['/usr/bin/curl', '-u', 'alice:pa55word', 'https://host'], '/command/2'],
+      [['bash', '-c', 'curl -u alice:pa55word https://host'], '/command/2'],
+    ] as const)
+      assert.deepEqual(fields({ command }), [field], command.join(' '));
+    for (const command of [
+      ['psql', '--password-file', '/run/secrets/db', '--password', '$DB_PASSWORD'],
+      ['train', '--max-tokens', '512', '--token', '--verbose', '--eos-token', 'endoftext'],
+      ['docker', 'run', '-u', '1000:1000', 'image'],
+      ['curl', '-u', '$USER:$PASSWORD', 'https://host'],
+    ])
+      assert.deepEqual(fields({ command }), [], command.join(' '));
+  });
+
   test('a secret that a file or a command assigns is refused, wherever it stands', () => {
     const key = '0123456789abcdef0123456789abcdef01234567';
     for (const [name, text] of [
@@ -63,6 +80,17 @@ describe('a spec with a secret in plain text', () => {
     ]);
   });
 
+  test('the line of a secret in a text of several lines is named', () => {
+    const messages = (input: unknown) => plainSecretProblems(input).map(({ message }) => message);
+    for (const text of [
+      'import x\n\nDB_PASSWORD = "hunter22"\n',
+      'a\nb\nurl = "https://user:hunter2@host/x"\nc',
+      `a: 1\nb: 2\nwandb_api_key: 0123456789abcdef0123456789abcdef01234567\n`,
+    ])
+      assert.match(messages({ files: { 'a.yaml': text } }).join(), / in line 3;/, text);
+    assert.doesNotMatch(messages({ db: { password: 'hunter2' } }).join(), /line/);
+  });
+
   test('files that name secrets and hold none are not refused', () => {
     for (const [name, text] of [
       [
@@ -73,6 +101,8 @@ describe('a spec with a secret in plain text', () => {
       ['run.sh', 'PASSWORD=$DB_PASSWORD API_KEY="$API_KEY" SECRET=$(cat /run/secret) python x.py'],
       ['.env.example', 'DB_PASSWORD=\nWANDB_API_KEY=<your key>\nTOKEN={{ token }}\nHF_TOKEN=your-token'],
       ['config.yaml', 'max_tokens: 512\ntokenizer: Qwen/Qwen2.5-1.5B\npassword: null\nkey: value\n'],
+      ['config.yaml', 'sort_key: created_at_2026_v2_index\ndb: {password_env: PGPASSWORD}\n'],
+      ['run.sh', 'python -c "import os; password=os.environ[1]" --password_env=PGPASSWORD'],
       ['README.md', 'Password: ask the operator of the cluster for it.'],
     ] as const)
       assert.deepEqual(fields({ files: { [name]: text } }), [], text);

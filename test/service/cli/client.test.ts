@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { type TestContext, test } from 'node:test';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { AnswerLost, createClient } from '../../../src/cli/client.ts';
+import { instantOf } from '../../../src/cli/instants.ts';
 import { REPLAY } from '../../support/http-app.ts';
 import { freePort } from '../../support/redis.ts';
 
@@ -35,6 +36,44 @@ test('a request carries the token, its query without undefined values, and its b
     { url: '/v1/experiments?limit=1&name=%C3%BC%26', authorization: 'Bearer abc', body: '' },
     { url: '/v1/experiments', authorization: 'Bearer abc', body: JSON.stringify(REPLAY) },
   ]);
+});
+
+test('ages are by the clock of the server, which is asked for it if no answer has come', async (t) => {
+  const hour = 3_600_000;
+  let requests = 0;
+  const url = await serving(t, (_, response) => {
+    requests++;
+    const date = new Date(Date.now() + hour).toUTCString();
+    response.writeHead(200, { 'content-type': 'application/json', date }).end('{}');
+  });
+  const client = createClient({ url, token: 't' });
+  const ago = await instantOf({ agoMs: hour }, client);
+  assert.ok(Math.abs(ago - Date.now()) < 2_000);
+  assert.ok(Math.abs(client.now() - Date.now() - hour) < 2_000);
+  await client.serverTime();
+  assert.equal(requests, 1);
+});
+
+test('a request that cannot be sent is wrong usage, not a missing answer', async () => {
+  const client = createClient({ url: 'http://127.0.0.1:1', token: 't' });
+  const headers = { 'idempotency-key': 'schlüssel…' };
+  await assert.rejects(client.post('/v1/experiments', { body: REPLAY, headers }), (error: unknown) => {
+    assert.ok(error instanceof CliError && !(error instanceof AnswerLost));
+    assert.equal(error.exitCode, EXIT.usage);
+    return /cannot be sent/.test(error.message);
+  });
+});
+
+test('a body that is too large is refused with its largest field', async (t) => {
+  const url = await serving(t, (_, response) => {
+    const problem = { code: 'body-too-large', detail: 'The body has more than 9 bytes.' };
+    response.writeHead(413, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
+  });
+  const files = { 'a.py': 'x', 'data/b.txt': 'x'.repeat(5_000) };
+  const body = { ...REPLAY, files } as never;
+  await assert.rejects(createClient({ url, token: 't' }).post('/v1/experiments', { body }), {
+    message: 'The body has more than 9 bytes. The largest field is /files/data/b.txt with 5002 bytes.',
+  });
 });
 
 test('a problem document becomes one error with every field', async (t) => {

@@ -35,6 +35,11 @@ test('an experiment is found by its id, a prefix of its id, its name or @last', 
   });
 });
 
+test('a name of emoji is found, which has more units than characters', async () => {
+  const id = await submitted('exp-00aaccccccccccccccc9', '🔬'.repeat(51));
+  assert.equal(await experimentNamed(client, '🔬'.repeat(51)), id);
+});
+
 test('a full id needs no request', async () => {
   const offline = { get: () => assert.fail('asked') } as unknown as typeof client;
   const id = 'exp-00zzzzzzzzzzzzzzzzzz';

@@ -15,7 +15,8 @@ import {
 } from '../../../src/plan/comparison/plan-comparison.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { createSweepCheck, draftSweep } from '../../../src/plan/sweep.ts';
+import { draftSweep } from '../../../src/plan/sweep.ts';
+import { createSweepCheck } from '../../../src/plan/sweep-check.ts';
 import { STRICT_AJV } from '../../../src/schemas/check.ts';
 import { ComparisonPlan } from '../../../src/schemas/comparison.ts';
 import { SweepRequest } from '../../../src/schemas/sweep.ts';

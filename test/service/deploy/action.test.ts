@@ -119,6 +119,20 @@ describe('the step of the action, with the files of a runner', () => {
     assert.match(commandsIn(absent.stdout).join(), /^::error title=Not verified::/);
   });
 
+  test('a path that begins as an option does is a path, and a verification that does not end is ended', async () => {
+    const option = await step({ ECHELON_PATH: 'outputs\n--html=planted.html' });
+    assert.deepEqual([option.status, option.outputs.outcome], [2, 'unreadable']);
+    assert.match(option.stdout, /--html=planted\.html: there is no such file/);
+    assert.ok(!existsSync(join(workspace, 'planted.html')));
+    const endless = await step({
+      ECHELON_PATH: 'outputs',
+      ECHELON_PROGRAM: 'exec sleep 60 #',
+      ECHELON_MINUTES: '0.005',
+    });
+    assert.deepEqual([endless.status, endless.outputs.outcome], [2, 'unreadable']);
+    assert.match(commandsIn(endless.stdout)[0]!, /The verification took more than 0\.005 minutes/);
+  });
+
   test('a report of pytest is annotated at its test file, and its texts give the runner no command', async () => {
     const counts = {
       rows: 4,

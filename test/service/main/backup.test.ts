@@ -278,6 +278,7 @@ test('a restore that is killed at any moment leaves no data that a Redis would l
   const { place, env } = bucket;
   await backUp(place, settingsOf({ ...source, redisUrl: source.server.url, env }));
   const machine = await machineFor(t);
+  const empty = await redisFor(t);
   const given = { ...machine, env };
   const argv = ['restore', place, '--redis-dir', machine.dir];
   for (const [request, count] of [
@@ -286,6 +287,9 @@ test('a restore that is killed at any moment leaves no data that a Redis would l
   ] as const) {
     await killedAt(t, bucket, { argv, given, request, count });
     await assert.rejects(stat(join(machine.dir, 'appendonlydir')), `${request}`);
+    // No process makes an installation of what is there.
+    const started = installationFor(t, empty, machine.archive);
+    await assert.rejects(started, /belongs to installation .* Restore the data of Redis/);
   }
   await restoreBackup(place, { redisDir: machine.dir }, settingsOf(given));
   assert.deepEqual(await digestsOf(await machine.started()), before);

@@ -39,6 +39,19 @@ test('a Ray cluster is added by a command, and its start waits for the end of it
   assert.deepEqual((request as { address: string }).address, 'ray://a:10001');
 });
 
+test('a start does not wait for a command that is gone, or that no dispatcher begins with', async (t) => {
+  const { store, redis } = await storeFor(t);
+  await assert.rejects(addRayClusters(store, [RAY], 100), /no dispatcher has begun with it\. Start one/);
+  const [first] = await store.commands.open();
+  const added = addRayClusters(store, [{ ...RAY, name: 'b' }]);
+  const { id } = await until(
+    async () => (await store.commands.open()).find((one) => one.id !== first!.id),
+    'a command waits',
+  );
+  await redis.del(`{echelon}:command:${id}`);
+  await assert.rejects(added, /The cluster b could not be added: its command is gone/);
+});
+
 test('what made the command fail is thrown, with its remedy', async (t) => {
   const { store } = await storeFor(t);
   const added = addRayClusters(store, [RAY]);

@@ -41,7 +41,7 @@ async function subscribe(store: Store, redis: Redis): Promise<void> {
   const messages = [1, 2].map(() => ({ subscription: id, message, everyMs: 0 }));
   const waits = [{ member: `${PROJECT} ${id} x`, at: LATER }];
   await store.subscriptions.advance({ project: PROJECT, read: null, messages, waits });
-  const delivery = await store.subscriptions.begin(id, 1);
+  const delivery = await store.subscriptions.begin(id, 1, [{ of: DIGEST, everyMs: 1000, burst: 9 }]);
   const end = { outcome: 'dead', waitMs: 0, reason: 'no answer' } as const;
   assert.ok(await store.subscriptions.end(delivery!, end));
   const seen = (await redis.hget('{echelon}:clusters:seen', 'local'))!;

@@ -167,4 +167,16 @@ describe('the Queue screen in Chromium', { skip: NO_BROWSER }, () => {
     assert.deepEqual(problems, []);
     await own.context().close();
   });
+
+  test('without a dispatcher, Now and Queue say that nothing starts and how old their values are', async () => {
+    for (const id of await scene.redis.zrange('{echelon}:leases', '0', '-1'))
+      await scene.redis.zadd('{echelon}:leases', 0, id);
+    for (const path of ['/', '/queue']) {
+      await page.goto(scene.url + path);
+      const banner = page.getByRole('alert');
+      await banner.getByText('No dispatcher is connected').waitFor();
+      assert.match((await banner.textContent())!, /What you see was last brought up to date (now|.+ ago)\./);
+    }
+    assert.deepEqual(watched.problems, []);
+  });
 });

@@ -77,6 +77,8 @@ def long_texts() -> None:
 
 
 def many_metrics() -> None:
+    no_names = {"": 1.0, "a\nb": 1.0, "n" * 201: 1.0, "\U0001f52c" * 200: 1.0}
+    write("metrics-000001.spool", pb.AttemptEvent(metrics=pb.Metrics(step=0, values=no_names)))
     values = {f"m{number}": float(number) for number in range(150_000)}
     write("metrics-000001.spool", pb.AttemptEvent(metrics=pb.Metrics(step=1, values=values)))
     for step in range(2, 7):

@@ -1,9 +1,18 @@
 import { signal } from '@preact/signals';
 import { connect } from 'echelon-client/connect';
 import { ApiError, ClientError } from 'echelon-client/errors';
+import { clock } from './server-clock.ts';
 
 /** The API of this server; the browser sends the session's cookie. */
-export const api = connect({ url: '', timeoutMs: 45_000 });
+export const api = connect({
+  url: '',
+  timeoutMs: 45_000,
+  async fetch(url, init) {
+    const response = await fetch(url, init);
+    clock.hear(response);
+    return response;
+  },
+});
 
 /** Why there is no answer: the caller may not ask (`refused`), or something failed. */
 export interface Failure {

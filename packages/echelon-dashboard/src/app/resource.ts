@@ -2,6 +2,7 @@ import type { Answer, Input, PathOf } from 'echelon-client/calls';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Failure, failureOf } from './api.ts';
 import { createAsker } from './asker.ts';
+import { now } from './server-clock.ts';
 
 /** An answer of the API and its state. A repeated request keeps the last data until the new answer is there. */
 export interface Resource<T> {
@@ -40,7 +41,7 @@ export function useResource<T>(
         last = data;
         failures = 0;
         clearTimeout(timer);
-        setState({ key: name, data, at: Date.now() });
+        setState({ key: name, data, at: now() });
       },
       failure(error) {
         const failure = failureOf(error);

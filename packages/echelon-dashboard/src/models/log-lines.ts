@@ -1,3 +1,5 @@
+import { withoutControls } from 'echelon-verify/text/colors';
+
 /** The most lines that are held; the memory of the page does not depend on the length of the log. */
 const MAX_LINES = 40_000;
 /** Lines near the wanted ones that stay when others are dropped. */
@@ -107,7 +109,7 @@ export function errorLineOf(
   lines: readonly { line: number | null; source: string; text: string }[],
 ): number | undefined {
   for (const pattern of ERRORS) {
-    const found = lines.findLast(({ line, text }) => line !== null && pattern.test(text));
+    const found = lines.findLast(({ line, text }) => line !== null && pattern.test(withoutControls(text)));
     if (found?.line) return found.line;
   }
   return lines.findLast(({ line, source }) => line !== null && source === 'stderr')?.line ?? undefined;

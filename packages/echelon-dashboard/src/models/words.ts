@@ -60,13 +60,6 @@ export function clock(at: number, now: number): string {
   return `${day.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })} ${time}`;
 }
 
-/** Inert text without the sequences that colour text or move the cursor in a terminal. */
-export function withoutEscapes(text: string): string {
-  // A progress bar returns to the start of its line.
-  const [first = '', ...sequences] = text.replaceAll('\r', ' ').split('\u001b');
-  return inert(first + sequences.map((rest) => rest.replace(/^\[[0-?]{0,64}[ -/]{0,8}[@-~]/, '')).join(''));
-}
-
 /** The text with the names of experiments in place of their ids; unknown ids stay. */
 export function withNames(text: string, names: ReadonlyMap<string, string>): string {
   return text.replace(/\bexp-[0-9a-z]{20}\b/g, (id) => names.get(id) ?? id);

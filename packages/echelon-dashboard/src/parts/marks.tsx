@@ -1,5 +1,6 @@
 import { type Considered, statusOf } from 'echelon-client/status';
 import type { ComponentChildren } from 'preact';
+import { now } from '../app/server-clock.ts';
 import { isOver, progressOf } from '../models/experiments.ts';
 import { type Counts, inWords, partsOf, SHAPES, type Shown } from '../models/outcomes.ts';
 import { ago, clock, count, inert } from '../models/words.ts';
@@ -115,7 +116,7 @@ function Time({ at, never, say }: Required<TimeProps> & { say: (at: number, now:
   if (at === null) return <Muted>{never}</Muted>;
   return (
     <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
-      {say(at, Date.now())}
+      {say(at, now())}
     </time>
   );
 }

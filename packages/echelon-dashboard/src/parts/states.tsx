@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Failure } from '../app/api.ts';
 import type { Resource } from '../app/resource.ts';
+import { now } from '../app/server-clock.ts';
 import { signInPath } from '../app/session.ts';
 import { clock } from '../models/words.ts';
 
@@ -74,7 +75,7 @@ export function Await<T>({ of, children }: { of: Resource<T>; children: (data: T
     <>
       {of.failure && of.failure.kind !== 'signed-out' && (
         <p class="stale" role="status">
-          Not refreshed{of.at !== undefined && ` since ${clock(of.at, Date.now())}`}: {of.failure.message}{' '}
+          Not refreshed{of.at !== undefined && ` since ${clock(of.at, now())}`}: {of.failure.message}{' '}
           {of.failure.isTransient && 'The page asks again by itself. '}
           <button type="button" class="link" onClick={of.reload}>
             Try again

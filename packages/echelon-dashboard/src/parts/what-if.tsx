@@ -1,6 +1,7 @@
 import type { Answer } from 'echelon-client/calls';
 import { shortNode } from 'echelon-client/short-node';
 import { counted } from 'echelon-verify/text/plural';
+import { now as serverNow } from '../app/server-clock.ts';
 import { clock, count, duration, inert } from '../models/words.ts';
 
 type WhatIf = Answer<'post', '/v1/queues/what-if'>;
@@ -12,7 +13,7 @@ const SHOWN = 5;
 /** When an experiment would start, and which experiments would start at another time. */
 export function WhatIfAnswer({ found }: { found: WhatIf }) {
   const { before, after, later, earlier, shifts, isWhole, examined } = found;
-  const now = Date.now();
+  const now = serverNow();
   return (
     <div class="what-if">
       <p class="outcome-line">{startInWords(after, now)}</p>

@@ -4,6 +4,7 @@ import { api } from '../app/api.ts';
 import { useStream, useThrottled } from '../app/live.ts';
 import { type Resource, useGet, usePolling, useResource } from '../app/resource.ts';
 import { navigate, place } from '../app/router.ts';
+import { now } from '../app/server-clock.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { type Detail, isFinal, isOver, progressOf } from '../models/experiments.ts';
@@ -188,7 +189,7 @@ function Facts({ experiment }: { experiment: Detail }) {
         </Fact>
         {startedAt !== null && (
           <Fact name={endedAt === null ? 'Running for' : 'Took'}>
-            {duration((endedAt ?? Date.now()) - startedAt)}
+            {duration((endedAt ?? now()) - startedAt)}
           </Fact>
         )}
         {experiment.checkpoint && <Fact name="Checkpoint">step {count(experiment.checkpoint.step)}</Fact>}
@@ -270,7 +271,7 @@ function Actions({ experiment, onChange }: { experiment: Detail; onChange: () =>
           <p>
             Its record, logs, metrics, {counted(verification.batches, 'batch', 'batches')} and their reports
             are deleted permanently. Checkpoints on the cluster stay. It ended{' '}
-            {ago(experiment.endedAt ?? Date.now(), Date.now())}.
+            {ago(experiment.endedAt ?? now(), now())}.
           </p>
         </Confirm>
       )}

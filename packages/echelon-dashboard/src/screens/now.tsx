@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useGet, usePolling } from '../app/resource.ts';
+import { now } from '../app/server-clock.ts';
 import { command } from '../models/commands.ts';
 import { ACTIVE, attention, newestOf } from '../models/experiments.ts';
 import { sinceInWords } from '../models/now.ts';
@@ -33,8 +34,8 @@ export function Now() {
   // All at once, so that nothing is pushed down by a later part.
   const isReady = [active, wrong, failed, queue, allocations].every(({ loading }) => !loading);
   const counts = queue.data?.counts;
-  // The feed tells of queued ones.
-  usePolling(refresh, 5000, counts !== undefined && counts.launching + counts.running > 0);
+  // The feed tells of queued ones, unless no dispatcher is left to write it.
+  usePolling(refresh, counts !== undefined && counts.launching + counts.running > 0 ? 5000 : 15_000);
   return (
     <>
       <Head title="Now" command={command('queues')} />
@@ -77,7 +78,7 @@ const LAST_LOOK = 'echelon.last-look';
 /** What ended since this browser last showed the screen. */
 function SinceLast({ experiments }: { experiments: Parameters<typeof sinceInWords>[0] }) {
   const [last] = useState(() => Number(localStorage.getItem(LAST_LOOK)) || undefined);
-  useEffect(() => localStorage.setItem(LAST_LOOK, String(Date.now())));
+  useEffect(() => localStorage.setItem(LAST_LOOK, String(now())));
   const words = last && sinceInWords(experiments, last);
   if (!words) return null;
   return (

@@ -30,11 +30,6 @@ test('times are relative in both directions, in the largest unit that fits', () 
   assert.equal(words.clock(noon, noon + 86_400_000), '23 Nov 12:05');
 });
 
-test('a line of a log is shown without sequences for terminals, and its brackets stay', () => {
-  assert.equal(words.withoutEscapes('\u001b[1;31mloss\u001b[0m is [NaN]\t[I\r'), 'loss is [NaN]\t[I ');
-  assert.equal(words.withoutEscapes('\u001b[2J\u202eevil\u001b'), '\\u202eevil');
-});
-
 test('ids of known experiments become their names, and unknown ids stay', () => {
   const [known, unknown] = ['exp-00cz8h3k7n2q4r5s6t7v', 'exp-00cz8h3k7n2q4r5s6t7w'];
   const text = `would delay ${known}, which is next; ${unknown} waits`;

@@ -95,6 +95,11 @@ export function outOfMemory(path = 'the input'): string {
   return `Cannot read ${path}: it takes more memory than a command may use, which is a quarter of the machine's and at least 1 GiB. No file of this call is reported. Run the command again without this file, or with parts of it.`;
 }
 
+/** The message for a file that holds the process of a command up. */
+export function outOfTime(path = 'the input'): string {
+  return `Cannot read ${path}: it held the command up for ten minutes of processor time. It may be damaged. No file of this call is reported. Run the command again without this file.`;
+}
+
 function listed(names: readonly string[]): string {
   const shown = names.slice(0, 5).join(', ');
   return names.length > 5 ? `${shown}, …` : shown;

@@ -5,6 +5,7 @@ import { adapterOf } from '../format/dumps/registry.ts';
 import { explainToken } from '../step/explain-step.ts';
 import { formatToken } from '../step/explain-text.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
+import { causesOf } from '../step/identify/causes.ts';
 import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
 import { verifyBatch } from '../verify-batch.ts';
@@ -14,6 +15,7 @@ import { sourcesOf } from './dump-files.ts';
 import type { StatedFiles } from './dump-options.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';
+import { stepLines } from './step-text.ts';
 import { stepsOf } from './steps-of.ts';
 
 export interface ExplainFileOptions extends StatedFiles {
@@ -69,8 +71,16 @@ function explainStep(
       name,
       steps.map((step) => step.name),
     );
-  const wrong = verifyStep(chosen).wrongTokens.find((one) => row === undefined || one.row === row);
+  const report = verifyStep(chosen);
+  const wrong = report.wrongTokens.find((one) => row === undefined || one.row === row);
   const place = { row: row ?? wrong?.row, token: position ?? wrong?.token ?? 0 };
+  // What has no token, such as a reported value, is explained as a whole.
+  if (place.row === undefined && !report.consistent) {
+    const causes = causesOf(chosen, report);
+    const text = stepLines({ ...report, causes }, io.stdout.columns).join('\n');
+    io.stdout.write(asJson === true ? `${json({ ...report, causes })}\n` : `${text}\n`);
+    return EXIT.ok;
+  }
   if (place.row === undefined)
     throw new BatchFileError(
       `${path}: no token is wrong. Give the token to explain with --row and --position, from 0.`,

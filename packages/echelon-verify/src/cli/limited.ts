@@ -1,12 +1,15 @@
-/** Commands that read files of others run in a process whose memory the operating system limits. */
+/** Commands that read files of others run in a process whose memory the operating system limits, and whose progress is watched. */
 
 import { totalmem } from 'node:os';
 import { ownBytes, spawnLimited } from '../pool/memory-limit.ts';
+import { watchProgress } from './stalled.ts';
 
 /** The first argument of the limited process. */
 const MARK = '--in-limited-process';
-/** The limited process writes the name of each file here before it opens the file. */
+/** The limited process writes here the name of each file before it opens the file, and a mark after each part of its work. */
 const NAMES_FD = 3;
+/** What a name begins with, which a mark does not. */
+const NAME = 'n';
 const MIN_BYTES = 2 ** 30;
 
 /** Memory that a command may take: a quarter of what the machine or container has. Node's own default for objects is the same. */
@@ -28,7 +31,7 @@ export async function isLimited(): Promise<boolean> {
     import('node:fs'),
     import('../format/reading.ts'),
   ]);
-  onReading((path) => void writeSync(NAMES_FD, `${path}\0`));
+  onReading((path) => void writeSync(NAMES_FD, path === undefined ? '\0' : `${NAME}${path}\0`));
   return true;
 }
 
@@ -44,9 +47,11 @@ async function runLimited(): Promise<void> {
     },
   );
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  let names = '';
+  const lastName = createLastName();
+  const watch = watchProgress(child);
   (child.stdio[NAMES_FD] as NodeJS.ReadableStream).setEncoding('utf8').on('data', (text: string) => {
-    names = lastNames(names + text);
+    lastName.add(text);
+    watch.progressed();
   });
   const withheld = forwardMessages(child.stderr!);
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
@@ -57,16 +62,23 @@ async function runLimited(): Promise<void> {
     process.exitCode = code!;
     process.stderr.write(withheld());
   } else if (!FAULTS.has(signal)) endBy(signal);
-  else await reportDeath(names.split('\0').at(-2), args);
+  else await reportDeath(lastName.name(), { args, isStalled: watch.isStalled() });
 }
 
 /** How a process ends that gets no more memory, or that the system ends in favour of others. */
 const FAULTS = new Set<NodeJS.Signals>(['SIGABRT', 'SIGBUS', 'SIGILL', 'SIGKILL', 'SIGSEGV', 'SIGTRAP']);
 
-/** The last complete name, and what follows it. */
-function lastNames(text: string): string {
-  const end = text.lastIndexOf('\0');
-  return end < 0 ? text : text.slice(text.lastIndexOf('\0', end - 1) + 1);
+/** The last complete name of the messages of the limited process. */
+function createLastName(): { add(text: string): void; name(): string | undefined } {
+  let [rest, last] = ['', undefined as string | undefined];
+  return {
+    add(text) {
+      const messages = `${rest}${text}`.split('\0');
+      rest = messages.pop()!;
+      last = messages.findLast((message) => message.startsWith(NAME)) ?? last;
+    },
+    name: () => last?.slice(NAME.length),
+  };
 }
 
 /** How Node begins its last words: pages about its memory that help no user. */
@@ -89,14 +101,17 @@ function endBy(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
 }
 
-async function reportDeath(path: string | undefined, args: readonly string[]): Promise<void> {
-  const [{ outOfMemory }, { EXIT }, { errorLine }, { inert }] = await Promise.all([
+async function reportDeath(
+  path: string | undefined,
+  { args, isStalled }: { args: readonly string[]; isStalled: boolean },
+): Promise<void> {
+  const [{ outOfMemory, outOfTime }, { EXIT }, { errorLine }, { inert }] = await Promise.all([
     import('./batch-files.ts'),
     import('./exit.ts'),
     import('./output.ts'),
     import('../text/inert.ts'),
   ]);
-  const message = outOfMemory(path);
+  const message = isStalled ? outOfTime(path) : outOfMemory(path);
   process.exitCode = EXIT.usage;
   const text = args.includes('--json') ? errorLine(message, { status: EXIT.usage }) : inert(message);
   process.stderr.write(`${text}\n`);

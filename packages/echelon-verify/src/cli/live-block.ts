@@ -1,4 +1,4 @@
-import { shortened } from './shortened.ts';
+import { columnsOf, shortened } from './shortened.ts';
 
 /** Lines at the end of a terminal that are overwritten. */
 export interface LiveBlock {
@@ -17,13 +17,11 @@ export function createLiveBlock(stream: NodeJS.WriteStream): LiveBlock {
       const width = Math.max(3, stream.columns - 1);
       // A line that is too long would wrap, and the block would be higher than counted.
       const fitting = lines.map((line) =>
-        stripVTControlCharacters(line).length > width
-          ? shortened(stripVTControlCharacters(line), width)
-          : line,
+        columnsOf(line) > width ? shortened(stripVTControlCharacters(line), width) : line,
       );
       if (height > 0) moveCursor(stream, -stream.columns, -height);
       clearScreenDown(stream);
-      stream.write(`${fitting.join('\n')}\n`);
+      stream.write(fitting.map((line) => `${line}\n`).join(''));
       height = fitting.length;
     },
   };

@@ -1,29 +1,52 @@
-// An import of `node:util` would load all its parts.
-const { stripVTControlCharacters } = process.getBuiltinModule('node:util');
+import stringWidth from 'string-width';
 
 /**
- * A text in at most `width` characters (at least 3). A longer text loses its middle: the names of a sweep's children begin
- * alike and differ at their end.
+ * A text in at most `width` columns (at least 3). A longer text loses its middle: the names of a sweep's children begin
+ * alike and differ at their end. No character is cut in two, whatever it is composed of.
  */
 export function shortened(text: string, width: number): string {
-  const chars = [...text];
-  if (chars.length <= width) return text;
-  const end = Math.floor((width - 1) / 2);
-  return `${chars.slice(0, width - 1 - end).join('')}…${chars.slice(-end).join('')}`;
+  if (columnsOf(text) <= width) return text;
+  const characters = charactersOf(text);
+  const end = fitting(characters.toReversed(), Math.floor((width - 1) / 2)).reverse();
+  const start = fitting(characters, width - 1 - columnsOf(end.join('')));
+  return `${start.join('')}…${end.join('')}`;
 }
 
-/** Characters that take two columns of a terminal, and those that take none. */
-const WIDE =
-  /[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
-const EMPTY = /[\p{M}\p{Cf}\p{Cc}]/u;
+/** The first characters that take at most `width` columns together. */
+function fitting(characters: readonly string[], width: number): string[] {
+  let room = width;
+  const over = characters.findIndex((character) => {
+    room -= columnsOf(character);
+    return room < 0;
+  });
+  return over < 0 ? [...characters] : characters.slice(0, over);
+}
+
+/** What a user sees as one character: a letter with its accents, a family of emoji. */
+const charactersOf = (text: string): string[] =>
+  Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+
+const PLAIN = /^[ -~]*$/;
 
 /** The columns of a terminal that a line takes, without its colours. */
-export function columnsOf(line: string): number {
-  const text = stripVTControlCharacters(line);
-  if (/^[ -~]*$/.test(text)) return text.length;
-  let columns = 0;
-  for (const char of text) columns += EMPTY.test(char) ? 0 : WIDE.test(char) ? 2 : 1;
-  return columns;
+export const columnsOf = (line: string): number => (PLAIN.test(line) ? line.length : stringWidth(line));
+
+/** A text that is filled with blanks to `width` columns. */
+export const padded = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - columnsOf(text)));
+
+/** The parts of a word that stay in one line: scripts of wide characters have no blanks, and break between any two of these. */
+export function partsOfWord(word: string): string[] {
+  if (PLAIN.test(word)) return [word];
+  const parts: string[] = [];
+  let wasWide = true;
+  for (const character of charactersOf(word)) {
+    const isWide = columnsOf(character) > 1;
+    if (isWide || wasWide) parts.push(character);
+    else parts.push(parts.pop() + character);
+    wasWide = isWide;
+  }
+  return parts;
 }
 
 /** The space at the start of a line, or its name if it is a name and a value in columns. */
@@ -31,8 +54,9 @@ const START = /^ *(?:[\w.-]+(?: [\w.-]+)* {2,})?/;
 const COMMAND = /^ {2}(?:[A-Z_]+=\S+ )?(?:echelon|printf)\b/;
 
 /**
- * A text with no line wider than `width` columns, broken between words. A word, and a text in backticks, is never broken.
- * The lines that follow a line are indented as its start is. An indented command stays one for a shell.
+ * A text with no line wider than `width` columns, broken between words. A word of narrow characters, and a text in
+ * backticks, is never broken. The lines that follow a line are indented as its start is. An indented command stays one for a
+ * shell.
  */
 export function wrapped(text: string, width: number = Number.POSITIVE_INFINITY): string {
   return text
@@ -50,11 +74,15 @@ function prose(line: string, width: number): string {
   const lines: string[] = [];
   let at = start;
   for (const word of line.slice(start.length).match(/(?:`[^`]*`|\S)+/g) ?? []) {
-    const longer = at.endsWith(' ') || at === '' ? `${at}${word}` : `${at} ${word}`;
-    if (columnsOf(longer) <= width || at.trim() === '') at = longer;
-    else {
-      lines.push(at.trimEnd());
-      at = `${indent}${word}`;
+    const parts = columnsOf(word) <= width - indent.length ? [word] : partsOfWord(word);
+    for (const [index, part] of parts.entries()) {
+      const isApart = index === 0 && at !== '' && !at.endsWith(' ');
+      const longer = isApart ? `${at} ${part}` : `${at}${part}`;
+      if (columnsOf(longer) <= width || at.trim() === '') at = longer;
+      else {
+        lines.push(at.trimEnd());
+        at = `${indent}${part}`;
+      }
     }
   }
   return [...lines, at].join('\n');

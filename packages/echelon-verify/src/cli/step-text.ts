@@ -1,12 +1,14 @@
 /** Reports of optimizer steps as text. */
 
 import { styleText } from 'node:util';
+import { groupedBy } from '../grouped-by.ts';
 import { commonCoverage } from '../step/coverage.ts';
+import type { PooledSteps } from '../step/engines/pool.ts';
 import type { Coverage, StageName, StepFileReport, StepReport, ValueReport } from '../step/step-report.ts';
 import { STAGES } from '../step/step-report.ts';
 import { inert } from '../text/inert.ts';
 import { significant } from '../text/number.ts';
-import { plural } from '../text/plural.ts';
+import { nounOf, plural } from '../text/plural.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
@@ -75,15 +77,21 @@ export function describeBesides({ reports, unread }: StepsBesides, program: stri
 }
 
 /** One step: a head, a table of its stages, and what is wrong. */
-export function stepLines(step: StepReport, width?: number | undefined): string[] {
+export function stepLines(
+  step: StepReport & Pick<StepFileReport, 'causes'>,
+  width?: number | undefined,
+): string[] {
   const { name, trained, rows, arithmetic, precision, precisionInferred, stages, findings } = step;
+  const { causes = [] } = step;
   const rowsOfTable = stages.map((stage) => [
     stage.stage,
     stage.exact,
     stage.rounding,
     stage.wrong === 0 ? '0' : styleText('red', String(stage.wrong)),
     stage.unverifiable,
-    stage.lacks.length > 0 ? inert(`needs ${stage.lacks.join(', ')}`) : `${stage.of}: ${STAGES[stage.stage]}`,
+    stage.lacks.length > 0
+      ? inert(`needs ${stage.lacks.join(', ')}`)
+      : `${stage.of}: ${stage.detail ?? STAGES[stage.stage]}`,
   ]);
   const head = ['stage', 'exact', 'rounding', 'wrong', 'unverifiable', ''];
   return [
@@ -94,18 +102,43 @@ export function stepLines(step: StepReport, width?: number | undefined): string[
     inert(`  ${arithmetic}; ${precision}${precisionInferred ? ' (inferred from the log-probs)' : ''}`),
     '',
     table(head, rowsOfTable, width),
-    ...step.values.filter(({ outcome }) => outcome !== 'exact').map(valueLine),
+    ...valueLines(step.values),
     ...findings.map(findingLine),
+    ...causes.map((cause) => inert(`  likely cause: ${cause}`)),
     '',
   ];
+}
+
+/** Values that are listed of each outcome. */
+const MAX_VALUES = 3;
+
+/** The first values of each outcome that is not exact, and how many there are more. */
+function valueLines(values: readonly ValueReport[]): string[] {
+  const others = groupedBy(
+    values.filter(({ outcome }) => outcome !== 'exact'),
+    ({ outcome }) => outcome,
+  );
+  return [...others].flatMap(([outcome, own]) => {
+    const rest = own.length - MAX_VALUES;
+    const more =
+      rest > 0 ? [`  … and ${plural(rest, 'value')} more that ${nounOf(rest, 'is', 'are')} ${outcome}`] : [];
+    return [...own.slice(0, MAX_VALUES).map(valueLine), ...more];
+  });
 }
 
 function valueLine({ name, reported, expected, error, outcome, reduction, lacks }: ValueReport): string {
   if (lacks.length > 0) return inert(`  ${name}: ${reported} is unverifiable, it needs ${lacks.join(', ')}`);
   const how = reduction === null ? '' : ` as ${reduction}`;
+  const factor = Number.isFinite(reported / expected) ? `, ${significant(reported / expected, 6)} times` : '';
   return inert(
-    `  ${name}: ${reported} is ${outcome}, expected ${significant(expected, 7)} ± ${significant(error, 7)}${how}`,
+    `  ${name}: ${reported} is ${outcome}${factor}, expected ${significant(expected, 7)} ± ${significant(error, 7)}${how}`,
   );
+}
+
+/** What the steps of a dump show together. */
+export function describeTogether(all: readonly PooledSteps[]): string {
+  const lines = all.flatMap(({ of, findings }) => [inert(of), ...findings.map(findingLine)]);
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** The result of a step in a few words. */

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Output } from './output.ts';
-import { columnsOf, shortened, wrapped } from './shortened.ts';
+import { columnsOf, padded, partsOfWord, shortened, wrapped } from './shortened.ts';
 
 // An import of `node:util` would load all its parts.
 const { styleText } = process.getBuiltinModule('node:util');
@@ -34,7 +34,7 @@ export function widthFor(output: Output, { output: format }: { output?: string }
 
 /** A column whose cells are broken between words if the table is too wide. */
 export function textColumn(title: string, cells: readonly (string | number)[]): Column {
-  const words = [title, ...cells].flatMap((cell) => String(cell).split(/\s+/));
+  const words = [title, ...cells].flatMap((cell) => String(cell).split(/\s+/)).flatMap(partsOfWord);
   return { title, minWidth: words.reduce((most, word) => Math.max(most, columnsOf(word)), 0), cut: wrapped };
 }
 
@@ -63,10 +63,7 @@ function linesOf(row: readonly string[], widths: readonly number[]): string[] {
   const height = Math.max(...cells.map(({ length }) => length));
   return Array.from({ length: height }, (_line, at) =>
     cells
-      .map((lines, column) => {
-        const text = lines[at] ?? '';
-        return text + ' '.repeat(widths[column]! - lengthOf(text));
-      })
+      .map((lines, column) => padded(lines[at] ?? '', widths[column]!))
       .join(' '.repeat(GAP))
       .trimEnd(),
   );
@@ -104,13 +101,13 @@ export function fittedTable(
 
 /** A row that is too wide for a table: each cell in a line of its own, after its title. */
 function factsOf(columns: readonly Column[], row: readonly (string | number)[], width: number): string {
-  const titleWidth = Math.max(...columns.map(({ title }) => title.length));
-  const lines = columns.map(({ title }, at) => wrapped(`${title.padEnd(titleWidth)}  ${row[at]}`, width));
+  const titleWidth = Math.max(...columns.map(({ title }) => columnsOf(title)));
+  const lines = columns.map(({ title }, at) => wrapped(`${padded(title, titleWidth)}  ${row[at]}`, width));
   return lines.join('\n');
 }
 
 function widest({ title }: Column, rows: readonly (string | number)[][], at: number): number {
-  return rows.reduce((most, row) => Math.max(most, lengthOf(String(row[at]))), title.length);
+  return rows.reduce((most, row) => Math.max(most, lengthOf(String(row[at]))), columnsOf(title));
 }
 
 /** The width of a cell: that of its longest line. */

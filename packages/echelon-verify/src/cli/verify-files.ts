@@ -9,12 +9,17 @@ import type { DumpAdapter } from '../format/dumps/adapter.ts';
 import { ADAPTERS } from '../format/dumps/registry.ts';
 import { runsOf } from '../format/dumps/runs.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import { progressed } from '../format/reading.ts';
 import type { FirstWrong } from '../html/contents.ts';
 import { createReportCollector } from '../html/write-report.ts';
 import { present } from '../present.ts';
 import type { BatchReport, Finding } from '../report.ts';
+import { type PooledSteps, pooledSteps } from '../step/engines/pool.ts';
 import { anyAdapterOf, stepsBesides } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
+import type { StepBatch } from '../step/format/step-batch.ts';
+import { causesOf } from '../step/identify/causes.ts';
+import type { FindEstimated } from '../step/stages/row-checks.ts';
 import type { StageName, StepFileReport } from '../step/step-report.ts';
 import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
@@ -39,7 +44,13 @@ import { type Gap, gapLines, gapsBeside } from './gaps.ts';
 import { writeHtmlFile } from './html-file.ts';
 import { json } from './output.ts';
 import { deferredBy, joinedSteps, type RankPart } from './rank-files.ts';
-import { describeBesides, describeSteps, type StepsBesides, stepsExit } from './step-text.ts';
+import {
+  describeBesides,
+  describeSteps,
+  describeTogether,
+  type StepsBesides,
+  stepsExit,
+} from './step-text.ts';
 import { table } from './table.ts';
 
 /**
@@ -86,13 +97,15 @@ export async function verifyFiles(
     await writeHtmlFile(collector, { file: html, paths, program, stated: given, reports: all, firstWrong });
   else if (html !== undefined)
     io.stderr.write(`${inert(html)} is not written: there is no advantage batch\n`);
-  if (asJson === true)
+  const together = pooledSteps([...steps, ...besides.reports]);
+  if (asJson === true) {
+    const ofSteps = { steps: orNone([...steps, ...besides.reports]), together: orNone(together) };
     io.stdout.write(
-      `${json({ batches: all, ...present({ steps: orNone([...steps, ...besides.reports]), gaps: orNone(gaps), firstWrong }) })}\n`,
+      `${json({ batches: all, ...present({ ...ofSteps, gaps: orNone(gaps), firstWrong }) })}\n`,
     );
-  else {
+  } else {
     if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program), io.stdout.columns));
-    writeSteps({ steps, besides, gaps }, { program, required }, io);
+    writeSteps({ steps, besides, together, gaps }, { program, required }, io);
   }
   // That the steps of a dump of advantages lack columns takes nothing from its advantages.
   const off = besides.reports.filter(({ consistent }) => !consistent);
@@ -122,10 +135,10 @@ async function verifySources(
 }
 
 /** The steps that several ranks recorded, or whose rows are in batches beside them, after all files are known. */
-async function verifyParts({ parts, estimated, seenSteps, failed }: Sink): Promise<void> {
+async function verifyParts(sink: Sink): Promise<void> {
+  const { parts, estimated, failed } = sink;
   try {
-    for await (const { file, step } of joinedSteps(parts))
-      seenSteps([{ file, ...verifyStep(step, estimated.beside(file)) }]);
+    for await (const own of joinedSteps(parts)) judgeStep(own, sink, estimated.beside(own.file));
   } catch (error) {
     if (!(error instanceof BatchFileError)) throw error;
     failed(error);
@@ -141,9 +154,9 @@ async function verifyStepsBesides(adapter: DumpAdapter, files: readonly string[]
   const own = steps === undefined ? [] : files.filter((file) => steps.besides!.holds(file));
   for (const file of own) {
     const size = await sizeOf(file);
-    const seenSteps = (own: readonly StepFileReport[]) => void sink.besides.reports.push(...own);
+    const seenStep = (own: StepFileReport) => void sink.besides.reports.push(own);
     if (size > MAX_BESIDE_BYTES) sink.besides.unread.push(`${file} (--from ${steps!.name})`);
-    else if (size > 0) await verifyStepDump(steps!, [file], { ...sink, seenSteps });
+    else if (size > 0) await verifyStepDump(steps!, [file], { ...sink, seenStep });
   }
 }
 
@@ -157,13 +170,24 @@ async function sizeOf(file: string): Promise<number> {
 
 /** What is known of optimizer steps, and of what was not captured. */
 function writeSteps(
-  { steps, besides, gaps }: { steps: readonly StepFileReport[]; besides: StepsBesides; gaps: readonly Gap[] },
+  {
+    steps,
+    besides,
+    together,
+    gaps,
+  }: {
+    steps: readonly StepFileReport[];
+    besides: StepsBesides;
+    together: readonly PooledSteps[];
+    gaps: readonly Gap[];
+  },
   { program, required }: { program: string; required: readonly StageName[] | undefined },
   { stdout }: TextStreams,
 ): void {
   const { columns: width } = stdout;
   if (steps.length > 0) stdout.write(describeSteps(steps, program, { width, required }));
   stdout.write(describeBesides(besides, program, width));
+  stdout.write(describeTogether(together));
   stdout.write(
     gapLines(gaps)
       .map((line) => `${styleText('yellow', inert(line))}\n`)
@@ -175,7 +199,8 @@ function writeSteps(
 function sinkOf(errors: Error[], steps: StepFileReport[], seen: Sink['seen']): Sink {
   return {
     failed: (error) => void errors.push(error),
-    seenSteps: (own) => void steps.push(...own),
+    seenStep: (own) => void steps.push(own),
+    explained: { steps: 0 },
     besides: { reports: [], unread: [] },
     parts: [],
     estimated: createEstimated(),
@@ -188,7 +213,9 @@ const orNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length
 /** Receives each report with its batch, and what is wrong with a file. */
 interface Sink {
   seen(report: AnyReport, batch: Batch): void;
-  seenSteps(reports: readonly StepFileReport[]): void;
+  seenStep(report: StepFileReport): void;
+  /** How many steps have been explained. */
+  readonly explained: { steps: number };
   /** The steps of files that are read for their advantages. */
   readonly besides: StepsBesides;
   /** Steps of which a file has some of the ranks. */
@@ -220,21 +247,20 @@ function isConsistent(report: AnyReport): boolean {
 }
 
 /** The reports of the batches of a file; those of optimizer steps go to the sink alone. */
-async function verifyNative(
-  file: string,
-  { seen, seenSteps, parts, estimated, failed }: Sink,
-): Promise<BatchFileReport[]> {
+async function verifyNative(file: string, sink: Sink): Promise<BatchFileReport[]> {
+  const { seen, parts, estimated, failed } = sink;
   try {
     const { batches, steps: own, bundle } = await readBundleOf(file);
     for (const step of own) {
       const key = deferredBy(file, step);
-      if (key === undefined) seenSteps([{ file, ...verifyStep(step) }]);
+      if (key === undefined) judgeStep({ file, step }, sink);
       else parts.push({ file, key });
     }
     return batches.map((batch, at) => {
       const report = verifyBatch(batch, batches[at - 1]);
       estimated.add(file, batch);
       seen({ file, ...report }, batch);
+      progressed();
       return { file, ...report, ...(bundle && { bundle: bundleOf(bundle, report) }) };
     });
   } catch (error) {
@@ -248,14 +274,32 @@ async function verifyNative(
 async function verifyStepDump(
   adapter: StepAdapter,
   files: readonly string[],
-  { seenSteps, failed }: Sink,
+  sink: Pick<Sink, 'seenStep' | 'explained' | 'failed'>,
 ): Promise<void> {
   try {
-    for await (const { file, step } of adapter.steps(files)) seenSteps([{ file, ...verifyStep(step) }]);
+    for await (const own of adapter.steps(files)) {
+      judgeStep(own, sink);
+      progressed();
+    }
   } catch (error) {
     if (!(error instanceof BatchFormatError)) throw error;
-    failed(error);
+    sink.failed(error);
   }
+}
+
+/** Steps whose causes are looked for: the search takes far longer than the verification, and later steps mostly have the same cause. */
+const MAX_EXPLAINED = 3;
+
+function judgeStep(
+  { file, step }: { file: string; step: StepBatch },
+  sink: Pick<Sink, 'seenStep' | 'explained'>,
+  estimated?: FindEstimated,
+): void {
+  const report = verifyStep(step, estimated);
+  const isExplained = !report.consistent && sink.explained.steps < MAX_EXPLAINED;
+  if (isExplained) sink.explained.steps++;
+  const causes = isExplained ? causesOf(step, report) : [];
+  sink.seenStep({ file, ...report, ...(causes.length > 0 ? { causes } : {}) });
 }
 
 /** The reports of a run. The files after an unreadable one are still read. */

@@ -5,12 +5,13 @@
 
 import { type Batch, isPerToken, reportedValues } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import { progressed } from '../format/reading.ts';
 import { identify } from '../identify/identify.ts';
 import { type AnyParameters, completeParameters } from '../kernel/estimators/parameters.ts';
 import { type EstimatorName, estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
 import { wholeGroups } from '../provenance/whole-groups.ts';
 import { type Estimate, type EstimatorOverrides, estimate } from './estimate.ts';
-import { VALUE_CAUSES } from './value-causes.ts';
+import { solvedCauses, VALUE_CAUSES } from './value-causes.ts';
 
 export interface LikelyCause {
   /** What was done instead, in words. */
@@ -81,6 +82,7 @@ function bestVariant(wrong: Wrong): LikelyCause | undefined {
   let best: LikelyCause | undefined;
   for (const variant of variantsOf(batch)) {
     const other = evaluate(batch, variant.overrides);
+    progressed();
     if (other === undefined) continue;
     const values = valuesOf(other);
     const share = shareOf(wrongRows, (row) => explains(row, values, valuesOf(own), reported));
@@ -112,8 +114,9 @@ function bestFault(
     return found && valuesOf(found);
   };
   let best: LikelyCause | undefined;
-  for (const { text, values } of VALUE_CAUSES) {
-    const other = values({ batch, previous, own, reported, estimated });
+  const input = { batch, previous, own, reported, estimated };
+  const tried = VALUE_CAUSES.map(({ text, values }) => ({ text, values: values(input) }));
+  for (const { text, values: other } of [...tried, ...solvedCauses(input)]) {
     if (other === undefined) continue;
     const share = shareOf(wrongRows, (row) => explains(row, other, own, reported));
     const overall = shareOf(affected, (row) => isNear(other[row]!, reported[row]!));
@@ -187,12 +190,27 @@ function variantsOf({ estimator: { name, params } }: Batch): Variant[] {
     ...estimatorOf(name)
       .variants(params)
       .map(({ text, changes }) => ({ text, overrides: { params: changes } })),
+    ...otherChoices(name, params),
     ...estimatorNames()
       .filter((other) => other !== name && hasTokens(other) === hasTokens(name))
       .map((other) => ({ text: `another estimator: ${other}`, overrides: { name: other } })),
     { text: 'returns without discount', overrides: { gamma: 1 } },
     { text: 'returns without penalty', overrides: { invalidActionPenalty: 0 } },
   ];
+}
+
+/** Every other choice of each parameter of the estimator, such as its guard against a deviation of 0. */
+function otherChoices(name: EstimatorName, params: object): Variant[] {
+  return Object.entries(estimatorOf(name).parameters).flatMap(([key, rule]) => {
+    if (rule.kind !== 'choice') return [];
+    const said = (params as Readonly<Record<string, unknown>>)[key] ?? rule.default;
+    return rule.choices
+      .filter((choice) => choice !== said)
+      .map((choice) => ({
+        text: `${key} ${choice} instead of ${said}`,
+        overrides: { params: { [key]: choice } } as EstimatorOverrides,
+      }));
+  });
 }
 
 /** True if the estimator of this name has one advantage per token. */

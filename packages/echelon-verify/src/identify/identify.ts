@@ -15,6 +15,7 @@ import {
   isPerToken,
   usesOf,
 } from '../format/batch.ts';
+import { progressed } from '../format/reading.ts';
 import { present } from '../present.ts';
 import { looksRounded, statesHalfPrecision } from '../provenance/half-precision.ts';
 import type { RowOutcome } from '../report.ts';
@@ -72,6 +73,7 @@ export function identify(
   const untried: { forms: KnownForm[]; missing: string }[] = [];
   for (const [estimator, equal] of distinctEstimators(batches, forms)) {
     const result = tryOut({ batches, tolerance }, estimator, equal);
+    progressed();
     if ('missing' in result) untried.push({ forms: equal, missing: result.missing });
     else if (result.rows > 0) tried.push(result);
   }

@@ -92,9 +92,10 @@ function startTasks(options: VerifierPoolOptions) {
   async function run<T>(
     name: TaskName,
     task: Readonly<Record<string, unknown>>,
-    { project = '', caller = '', signal, bytes }: Asked & { bytes?: Uint8Array },
+    { project, caller, signal, bytes }: Asked & { bytes?: Uint8Array },
   ): Promise<T> {
-    const leave = await turns.enter({ project, caller }, signal);
+    const party = project === undefined || caller === undefined ? undefined : { project, caller };
+    const leave = await turns.enter(party, signal);
     try {
       const ended = await children.run({ name, task: { ...task, budgetBytes }, bytes }, signal);
       if (!('answer' in ended)) throw givenUp(ended, options);

@@ -1,3 +1,5 @@
+import { createUse } from './use.ts';
+
 /** Who a piece of work is for: places are shared among projects, and in each project among its callers. */
 export interface Party {
   readonly project: string;
@@ -6,33 +8,40 @@ export interface Party {
 
 /** Lets in as many pieces of work as there are places. */
 export interface Turns {
-  /** Waits for a place. The answer gives it back. Rejects with the signal's reason once it aborts. */
-  enter(party: Party, signal?: AbortSignal): Promise<() => void>;
+  /**
+   * Waits for a place. The answer gives it back. Rejects with the signal's reason once it aborts. Work without a party takes
+   * any free place.
+   */
+  enter(party: Party | undefined, signal?: AbortSignal): Promise<() => void>;
 }
 
 interface Entry {
-  readonly party: Party;
+  readonly party: Party | undefined;
   readonly admit: (leave: () => void) => void;
 }
 
 /**
- * The next place goes to the project with the fewest places, there to the caller with the fewest, and among equals to the
- * one that was served longest ago. If there are two places or more, the last free one is kept for callers that have none:
- * so a caller that keeps the others busy delays no one else.
+ * The next place goes to callers that have not used more than their share lately, then to the project with the fewest places,
+ * there to the caller with the fewest, and among equals to the one that was served longest ago. If there are two places or more, the
+ * last free one is kept for callers that have none and have not used more than their share: so any number of callers whose
+ * work takes long, or exceeds its budget, delay no one else after their first turns.
  */
-export function createTurns(places: number): Turns {
+export function createTurns(places: number, now: () => number = () => performance.now()): Turns {
   const waiting: Entry[] = [];
   const projects = createShares();
   const callers = createShares();
+  const use = createUse(now);
   let free = places;
 
   const keyOf = ({ project, caller }: Party): string => JSON.stringify([project, caller]);
-  const ranksOf = ({ party }: Entry): number[] => [
-    ...projects.rank(party.project),
-    ...callers.rank(keyOf(party)),
-  ];
-  const fits = ({ party }: Entry): boolean =>
-    free > 1 || (free === 1 && (places === 1 || callers.held(keyOf(party)) === 0));
+  const ranksOf = ({ party }: Entry): number[] =>
+    party === undefined
+      ? [0, 0, 0, 0, 0]
+      : [Number(use.isHeavy(keyOf(party))), ...projects.rank(party.project), ...callers.rank(keyOf(party))];
+  const fits = ({ party }: Entry): boolean => {
+    if (free > 1 || places === 1 || party === undefined) return free > 0;
+    return free === 1 && callers.held(keyOf(party)) === 0 && !use.isHeavy(keyOf(party));
+  };
 
   function admitNext(): void {
     for (;;) {
@@ -43,9 +52,12 @@ export function createTurns(places: number): Turns {
     }
   }
 
-  function hold(party: Party): () => void {
+  function hold(party: Party | undefined): () => void {
     free -= 1;
-    const back = [projects.take(party.project), callers.take(keyOf(party))];
+    const back =
+      party === undefined
+        ? []
+        : [projects.take(party.project), callers.take(keyOf(party)), use.begin(keyOf(party))];
     return () => {
       free += 1;
       for (const giveBack of back) giveBack();
@@ -53,27 +65,35 @@ export function createTurns(places: number): Turns {
     };
   }
 
-  return {
-    async enter(party, signal) {
-      signal?.throwIfAborted();
-      return await new Promise((resolve, reject) => {
-        const entry: Entry = {
-          party,
-          admit(leave) {
-            signal?.removeEventListener('abort', abort);
-            resolve(leave);
-          },
-        };
-        const abort = (): void => {
-          waiting.splice(waiting.indexOf(entry), 1);
-          reject(signal?.reason);
-        };
-        signal?.addEventListener('abort', abort, { once: true });
-        waiting.push(entry);
-        admitNext();
-      });
-    },
-  };
+  return { enter: (party, signal) => entered(waiting, { party, signal, admitNext }) };
+}
+
+/** Adds an entry to those that wait, and waits until it is admitted. */
+async function entered(
+  waiting: Entry[],
+  {
+    party,
+    signal,
+    admitNext,
+  }: { party: Party | undefined; signal: AbortSignal | undefined; admitNext: () => void },
+): Promise<() => void> {
+  signal?.throwIfAborted();
+  return await new Promise((resolve, reject) => {
+    const entry: Entry = {
+      party,
+      admit(leave) {
+        signal?.removeEventListener('abort', abort);
+        resolve(leave);
+      },
+    };
+    const abort = (): void => {
+      waiting.splice(waiting.indexOf(entry), 1);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    waiting.push(entry);
+    admitNext();
+  });
 }
 
 /** Counts the places of each name, and remembers the order in which names that have some, or had lately, were served. */

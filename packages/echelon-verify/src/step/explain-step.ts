@@ -9,7 +9,7 @@ import { CODE, OUTCOMES } from './judge.ts';
 import { integersOf } from './layout.ts';
 import { SIDE } from './losses/loss.ts';
 import { lackingComputedWeight } from './needs.ts';
-import { EXACT_CHECKS } from './stages/exact-checks.ts';
+import { EXACT_CHECKS, maskFault } from './stages/exact-checks.ts';
 import { tokenChecks } from './stages/token-checks.ts';
 import { STAGES, type StageName } from './step-report.ts';
 import { precisionOf } from './verify-step.ts';
@@ -101,7 +101,8 @@ function exactLines(batch: StepBatch, at: number): ChainLine[] {
       error: isId ? 0 : null,
       reported,
       outcome: 'wrong',
-      note: `fails: ${STAGES[stage]}`,
+      note:
+        stage === 'mask' ? `fails: the token is ${maskFault(batch.tokens, at)}` : `fails: ${STAGES[stage]}`,
     };
   });
 }

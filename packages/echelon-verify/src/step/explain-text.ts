@@ -24,9 +24,15 @@ export function formatToken(e: TokenExplanation): string {
   return `${lines.map((line) => inert(line.trimEnd())).join('\n')}\n`;
 }
 
-function chainLine({ title, value, error, reported, outcome, note }: ChainLine): string {
+/** Stages whose numbers have a factor that says something; ids, flags and sides have none. */
+const WITH_FACTOR: readonly ChainLine['stage'][] = ['ratio', 'weight', 'loss', 'kl', 'gradient'];
+
+function chainLine({ stage, title, value, error, reported, outcome, note }: ChainLine): string {
   const mark = outcome === 'wrong' ? 'WRONG' : (outcome ?? '');
-  const text = [mark, note].filter((part) => part !== '').join(', ');
+  const hasFactor = outcome === 'wrong' && WITH_FACTOR.includes(stage) && value !== null && value !== 0;
+  const factor = hasFactor && reported !== null ? reported / value : 0;
+  const times = Number.isFinite(factor) && factor !== 0 ? `${significant(factor, 6)} times the expected` : '';
+  const text = [mark, times, note].filter((part) => part !== '').join(', ');
   return row([title, show(value), show(error, 3), show(reported), text]);
 }
 

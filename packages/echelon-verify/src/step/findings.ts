@@ -52,6 +52,25 @@ export const STEP_FINDINGS = {
     remedy:
       'Expect about 0.001 for dense bfloat16 models and 0.05 for 8-bit rollouts; compare weights and kernels.',
   },
+  'log-probs-apart': {
+    severity: 'warning',
+    means:
+      'Log-probs of single tokens differ between rollout engine and trainer by more than chance allows, so that these tokens decide every mean.',
+    remedy:
+      'Look at these tokens: one side scored another token, another context, or with other weights. The other statistics do not count them.',
+  },
+  'log-prob-not-finite': {
+    severity: 'warning',
+    means: 'Trained tokens have a log-prob of the engine or the trainer that is NaN or infinite.',
+    remedy: 'Find which side wrote them: a ratio to such a log-prob is no number.',
+  },
+  'rows-apart': {
+    severity: 'warning',
+    means:
+      'In some rows the mean KL divergence between rollout engine and trainer is far above that of the other rows.',
+    remedy:
+      'Compare what both sides saw of these rows: images, tools, templates, truncation. The log-probs of the others agree.',
+  },
   'ratio-overflow': {
     severity: 'error',
     means:
@@ -97,6 +116,46 @@ export const STEP_FINDINGS = {
       'A reported mean over micro-batches is the sum of the recorded ones divided by no possible number of them.',
     remedy:
       'Look for the file of a rank that is missing; if all are there, the denominator of a micro-batch is not that of the step, or the sum was logged.',
+  },
+  'rank-file-missing': {
+    severity: 'warning',
+    means:
+      'A step of a dump lacks the file of a rank, which other steps have or which a higher rank stands for.',
+    remedy:
+      'Copy the file of that rank beside the others: losses and denominators count the tokens of all ranks.',
+  },
+  'micro-batch-repeated': {
+    severity: 'error',
+    means: 'Two micro-batches of one pass have the same tokens and the same log-probs.',
+    remedy: 'Find why a micro-batch is trained twice: another one is missing, or its gradient counts double.',
+  },
+  'empty-outputs': {
+    severity: 'warning',
+    means: 'Rows have a single trained token with a log-prob of 0, as an empty output has.',
+    remedy:
+      'Drop rollouts without an output before the groups are compared, or find why the engine returned none.',
+  },
+  'rollout-weights-low': {
+    severity: 'warning',
+    means:
+      'The mean weight of the rollout correction is far below 1, so that it is the weights that decide the size of the update.',
+    remedy: 'Compare the log-probs of engine and trainer; a correct engine gives weights near 1.',
+  },
+  'rows-untrained': {
+    severity: 'warning',
+    means: 'Rows of a training batch are in none of its mini-batches, so that they are never trained.',
+    remedy: 'Compare the boundaries of the mini-batches with the number of rows.',
+  },
+  'padding-trained': {
+    severity: 'error',
+    means: 'Rows that the trainer added to fill the last micro-batches are trained.',
+    remedy: 'Set the loss mask of the added rows to 0: they are copies of other rows.',
+  },
+  'shared-factor': {
+    severity: 'error',
+    means:
+      'Numbers of many tokens have a factor that no single one of them shows in this precision, and their sum does.',
+    remedy: 'Compare the denominators, scales and weights that these tokens share with the stated ones.',
   },
   'arithmetic-identified': {
     severity: 'warning',

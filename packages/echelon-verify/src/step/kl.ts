@@ -62,12 +62,22 @@ export const KL_ESTIMATORS: readonly KlEstimator[] = [
   },
 ];
 
+/** k3 with its two log-probs exchanged, which no trainer states: a fault that is looked for. k1 has the opposite sign then, k2 is the same. */
+const K3_REVERSED: KlEstimator = {
+  name: 'k3-reversed',
+  formula: 'exp(x) - 1 - x',
+  value: (x) => Math.expm1(x) - x,
+  valueRoundings: (x) => (2 * Math.abs(x) + 8) * Math.exp(x) + 4 * Math.abs(x) + 2,
+  slope: (x) => Math.expm1(x),
+  slopeRoundings: (x) => (2 * Math.abs(x) + 8) * Math.exp(x) + 2,
+};
+
 /** Other names of the estimators. */
 const ALIASES: Readonly<Record<string, string>> = { kl: 'k1', mse: 'k2', low_var_kl: 'k3' };
 
 /** The estimator with a name, or one of its other names; undefined if there is none. */
 export function klEstimatorOf(name: string): KlEstimator | undefined {
-  return KL_ESTIMATORS.find((one) => one.name === (ALIASES[name] ?? name));
+  return [...KL_ESTIMATORS, K3_REVERSED].find((one) => one.name === (ALIASES[name] ?? name));
 }
 
 /** The KL term of a token: value without its coefficient, and derivative by logProb. */

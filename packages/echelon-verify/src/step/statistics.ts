@@ -8,7 +8,8 @@ import { significant } from '../text/number.ts';
 import { counted, nounOf } from '../text/plural.ts';
 import { aggregationOf } from './aggregations.ts';
 import { neutralScale, type StepModel } from './chain.ts';
-import { engineFindings } from './engine-statistics.ts';
+import { engineFindings } from './engines/findings.ts';
+import type { EngineStatistics } from './engines/sums.ts';
 import { stepFinding } from './findings.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { isBfloat16 } from './precision.ts';
@@ -17,10 +18,13 @@ import { isBfloat16 } from './precision.ts';
 const MIN_TOKENS = 64;
 
 /** All findings of a step. `gradientIsWrong`: a gradient coefficient is, so that its cause is searched for. */
-export function stepFindings(model: StepModel, gradientIsWrong: boolean): Finding[] {
-  const { batch } = model;
+export function stepFindings(
+  model: StepModel,
+  { engines, gradientIsWrong }: { engines: EngineStatistics | undefined; gradientIsWrong: boolean },
+): Finding[] {
+  const { batch, arithmetic } = model;
   const all = [
-    ...engineFindings(batch),
+    ...(engines === undefined ? [] : engineFindings(engines, arithmetic.name)),
     ratioOverflow(model),
     ratioAlwaysOne(model),
     looksBfloat16(batch),

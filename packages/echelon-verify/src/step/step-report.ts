@@ -1,6 +1,7 @@
 /** What the verification of a step says. All plain JSON. */
 
 import type { Finding, RowOutcome } from '../report.ts';
+import type { EngineSums } from './engines/sums.ts';
 import type { ReportedKey, StepPrecision } from './format/settings.ts';
 
 /** The stages of a step that have outcomes, in the order in which a token passes them. */
@@ -32,6 +33,8 @@ export interface StageReport {
   unverifiable: number;
   /** Columns and settings that the stage needs and the step does not have. */
   lacks: string[];
+  /** Which rules of the stage are broken, and how often. */
+  detail?: string;
 }
 
 /** Counts of rows. A row without a trained token is exact. */
@@ -93,6 +96,8 @@ export interface StepReport {
   /** The first wrong tokens; the counts of the stages are complete. */
   wrongTokens: WrongToken[];
   findings: Finding[];
+  /** Sums over pairs of log-probs of trainer and rollout engine, if the step has both. They can be added over steps. */
+  engines?: EngineSums;
   /** Nothing is wrong, no finding is an error, and every trained token's gradient coefficient was verified. */
   ok: boolean;
   /** Nothing is wrong and no finding is an error, whether or not anything was verified. */
@@ -100,4 +105,8 @@ export interface StepReport {
 }
 
 /** The report of a step and its file. */
-export type StepFileReport = StepReport & { readonly file: string };
+export type StepFileReport = StepReport & {
+  readonly file: string;
+  /** Likely causes, of the first steps that are not right. */
+  readonly causes?: readonly string[];
+};

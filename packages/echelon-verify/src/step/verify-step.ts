@@ -6,16 +6,19 @@ import { plural } from '../text/plural.ts';
 import { aggregationOf } from './aggregations.ts';
 import { type StepModel, stepModel } from './chain.ts';
 import { coverageOf } from './coverage.ts';
+import { engineStatistics } from './engines/sums.ts';
 import { stepFinding } from './findings.ts';
 import type { StepPrecision } from './format/settings.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { CODE } from './judge.ts';
 import { isBfloat16 } from './precision.ts';
+import { rowFindings } from './row-findings.ts';
 import { checkDenominators } from './stages/denominators.ts';
 import { EXACT_CHECKS } from './stages/exact-checks.ts';
 import { checkValues } from './stages/reported-values.ts';
 import { type FindEstimated, rowStages } from './stages/row-checks.ts';
-import { tokenChecks } from './stages/token-checks.ts';
+import { sharedFactor } from './stages/shared-factor.ts';
+import { type TokenCheck, tokenChecks } from './stages/token-checks.ts';
 import { stepFindings } from './statistics.ts';
 import { type RowCounts, STAGES, type StageReport, type StepReport, type WrongToken } from './step-report.ts';
 import { addToken, emptySums, type MicroBatchSums, sumRejected } from './sums.ts';
@@ -39,7 +42,14 @@ export function verifyStep(batch: StepBatch, find?: FindEstimated): StepReport {
     ...valueStage(values),
   ]);
   const gradient = stages.find(({ stage }) => stage === 'gradient');
-  const findings = [...stepFindings(model, (gradient?.wrong ?? 0) > 0), ...partsFindings(batch, values)];
+  const engines = engineStatistics(batch);
+  const findings = [
+    ...(batch.findings ?? []),
+    ...rowFindings(batch),
+    ...stepFindings(model, { engines, gradientIsWrong: (gradient?.wrong ?? 0) > 0 }),
+    ...ofTokens.shared,
+    ...partsFindings(batch, values),
+  ];
   const consistent =
     stages.every(({ wrong }) => wrong === 0) && findings.every(({ severity }) => severity !== 'error');
   return {
@@ -56,6 +66,7 @@ export function verifyStep(batch: StepBatch, find?: FindEstimated): StepReport {
     ...outcomesOfRows(worst),
     wrongTokens: [...exact.wrong, ...ofTokens.wrong].slice(0, MAX_LISTED),
     findings,
+    ...(engines && { engines: engines.sums }),
     ok: consistent && gradient !== undefined && gradient.unverifiable === 0 && ofTokens.trained > 0,
     consistent,
   };
@@ -115,6 +126,8 @@ interface TokensFound {
   readonly wrong: WrongToken[];
   readonly sums: MicroBatchSums[];
   readonly trained: number;
+  /** Factors of many tokens that their sums show. */
+  readonly shared: Finding[];
   /** The worst outcome of each row's tokens, as a code. What only another stage than the gradient lacks does not count. */
   readonly worst: Uint8Array;
 }
@@ -126,6 +139,7 @@ function verifyTokens(model: StepModel): TokensFound {
   const all = tokenChecks(model);
   const checks = all.filter(({ lacks }) => lacks.length === 0);
   const counts = new Float64Array(4 * checks.length);
+  const factors = checks.map(({ stage, compared }) => compared && sharedFactor(model, stage, compared));
   const sums = emptySums(layout.microBatches);
   const { reported, microBatches } = batch.step;
   const needsSums =
@@ -137,7 +151,8 @@ function verifyTokens(model: StepModel): TokensFound {
   let trained = 0;
   for (let row = 0; row < batch.rows; row++) {
     model.startRow(row);
-    const own = sums[layout.microBatchOf(row)]!;
+    const microBatch = layout.microBatchOf(row);
+    const own = sums[microBatch]!;
     let worstOfRow: number = CODE.exact;
     for (let token = offset[row]!; token < offset[row + 1]!; token++) {
       if (kept?.[token] === 0) {
@@ -151,6 +166,7 @@ function verifyTokens(model: StepModel): TokensFound {
       for (let check = 0; check < checks.length; check++) {
         const code = checks[check]!.judge(chain, token);
         counts[4 * check + code]!++;
+        factors[check]?.add(microBatch, chain, token);
         if (code > worstOfRow && (code !== CODE.unverifiable || check === gradient)) worstOfRow = code;
         if (code === CODE.wrong && wrong.length < MAX_LISTED)
           wrong.push({ row, token: token - offset[row]!, stage: checks[check]!.stage });
@@ -158,13 +174,24 @@ function verifyTokens(model: StepModel): TokensFound {
     }
     worst[row] = worstOfRow;
   }
-  const stages = all.map(({ stage, lacks }): StageReport => {
+  // If single tokens are wrong, their sum says nothing more.
+  const shared = factors.flatMap((factor, check) =>
+    counts[4 * check + CODE.wrong]! > 0 ? [] : (factor?.finding() ?? []),
+  );
+  return { stages: stagesOf(all, checks, { counts, trained }), wrong, sums, trained, worst, shared };
+}
+
+function stagesOf(
+  all: readonly TokenCheck[],
+  checks: readonly TokenCheck[],
+  { counts, trained }: { counts: Float64Array; trained: number },
+): StageReport[] {
+  return all.map(({ stage, lacks }): StageReport => {
     const at = 4 * checks.findIndex((check) => check.stage === stage);
     const none = { exact: 0, rounding: 0, wrong: 0, unverifiable: trained };
     const found = at < 0 ? none : countsOf(counts.subarray(at, at + 4));
     return { stage, of: 'tokens', ...found, lacks: [...lacks] };
   });
-  return { stages, wrong, sums, trained, worst };
 }
 
 function countsOf(found: Float64Array): RowCounts {
@@ -197,6 +224,7 @@ function exactStages(batch: StepBatch, worst: Uint8Array): { stages: StageReport
         wrong: found.wrong,
         unverifiable: 0,
         lacks: [],
+        ...(found.detail === undefined ? {} : { detail: found.detail }),
       },
     ];
   });
@@ -260,7 +288,8 @@ function inOrder(stages: readonly StageReport[]): StageReport[] {
 }
 
 /** A stage in one line, for people. */
-export function stageText({ stage, of, exact, rounding, wrong, unverifiable, lacks }: StageReport): string {
+export function stageText(report: StageReport): string {
+  const { stage, of, exact, rounding, wrong, unverifiable, lacks, detail } = report;
   if (lacks.length > 0 && exact + rounding + wrong === 0) return `unverifiable: it needs ${lacks.join(', ')}`;
   const parts = [
     `${exact.toLocaleString('en-US')} exact`,
@@ -269,7 +298,7 @@ export function stageText({ stage, of, exact, rounding, wrong, unverifiable, lac
     ...(unverifiable > 0 ? [`${unverifiable.toLocaleString('en-US')} unverifiable`] : []),
   ];
   const total = exact + rounding + wrong + unverifiable;
-  return `${parts.join(', ')} of ${plural(total, of.replace(/s$/, ''))} (${STAGES[stage]})`;
+  return `${parts.join(', ')} of ${plural(total, of.replace(/s$/, ''))} (${detail ?? STAGES[stage]})`;
 }
 
 /** Everything stated that changes the numbers of a step, in one line. */

@@ -11,7 +11,7 @@ test('a block is written over, and its lines are cut to the terminal', () => {
   const [first, second] = written().replace('\u001b[0J', '').split('\n');
   assert.equal(first, 'one');
   assert.equal(second!.length, 19);
-  block.show(['two']);
-  // Two lines up, all below cleared.
-  assert.equal(written(), '\u001b[20D\u001b[2A\u001b[0Jtwo\n');
+  block.show(['学'.repeat(12), 'two']);
+  // Two lines up, all below cleared. A line of 24 columns would take two, and the block three.
+  assert.equal(written(), `\u001b[20D\u001b[2A\u001b[0J${'学'.repeat(5)}…${'学'.repeat(4)}\ntwo\n`);
 });

@@ -117,3 +117,51 @@ test('echelon identify of a step ends with 3 if a change explains it, and names 
   assert.equal(status, 3);
   assert.match(text, /not clipped|clipHigh|reinforce/);
 });
+
+test('echelon verify of a step that is not right prints its first likely cause', async () => {
+  const batch = exampleBatch();
+  batch.tokens.lossGradient = [0.2, 0, 0.2, -0.2, -0.2];
+  const { text } = await verified(batch);
+  assert.match(text, /likely cause: the sign is reversed/);
+});
+
+test('the stage of the mask says which of its rules is broken', async () => {
+  const batch = exampleBatch();
+  Object.assign(batch.tokens, { mask: [1, 1, 1, 1, 0], sampled: [0, 1, 1, 1, 1] });
+  const { text } = await verified(batch);
+  assert.match(
+    text,
+    /mask .*tokens: 1 in the mask although it was not sampled, 1 outside of the mask with a gradient/,
+  );
+});
+
+test('three wrong values of a step are printed, with their factors, and the others are counted', async () => {
+  const batch = exampleBatch();
+  const wrong = ['loss', 'clipFraction', 'approxKl', 'clipFractionLower'].map((key) => [
+    key,
+    { value: 0.75, reduction: 'tokens' },
+  ]);
+  batch.step.reported = {
+    ...Object.fromEntries(wrong),
+    policyLoss: { value: -0.256, reduction: 'sum-of-micro-batches' },
+  };
+  const { text } = await verified(batch);
+  assert.equal(text.match(/ is wrong/g)?.length, 3, text);
+  assert.match(text, /policyLoss: -0\.256 is wrong, 2(\.0\d*)? times, expected -0\.128/);
+  assert.match(text, /… and \d values? more that (is|are) wrong/);
+});
+
+test('echelon explain of a step with a wrong reported value explains the value', async () => {
+  const path = join(folder, 'value.json');
+  const batch = exampleBatch();
+  batch.step.reported = { clipFraction: { value: 0.2, reduction: 'mean-of-micro-batches' } };
+  await writeFile(path, stepFile(batch));
+  let text = '';
+  const stream: Writer = {
+    write(part) {
+      text += part;
+    },
+  };
+  assert.equal(await explainFile(path, {}, { stdout: stream, stderr: stream }), 0);
+  assert.match(text, /likely cause: reported clipFraction 0\.2: it is the mean over tokens/);
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fittedTable, idColumn } from '../../src/cli/table.ts';
+import { columnsOf } from '../../src/cli/shortened.ts';
+import { fittedTable, idColumn, table } from '../../src/cli/table.ts';
 
 const COLUMNS = [
   { title: 'ID' },
@@ -9,7 +10,7 @@ const COLUMNS = [
   { title: 'B', drop: 2 },
 ];
 const ROW = ['exp-1', 'a rather long name', 'aaaaaaaaaa', 'bbbbbbbbbb'];
-const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+const widest = (text: string) => Math.max(...text.split('\n').map(columnsOf));
 
 test('a table without a width keeps all columns, nothing cut', () => {
   assert.match(fittedTable(COLUMNS, [ROW]), /exp-1 {2}a rather long name {2}a{10} {2}b{10}$/);
@@ -45,4 +46,20 @@ test('ids are cut to a start that is unique among them', () => {
   );
   const children = ['exp-00aaaaaaaaaaaaaaaa01', 'exp-00aaaaaaaaaaaaaaaa02'];
   assert.equal(idColumn(children).minWidth, 24);
+});
+
+test('a table of wide characters fits the width, and its columns stay aligned', () => {
+  const name = '実験：学習率の比較👩‍🔬の第三組と第四組の結果';
+  const columns = [{ title: 'ID' }, { title: '名前', minWidth: 10 }, { title: 'STATE' }];
+  const rows = [
+    ['exp-1', name, 'running'],
+    ['exp-2', 'plain', 'queued'],
+  ];
+  for (const width of [30, 40, 50]) {
+    const lines = fittedTable(columns, rows, width).split('\n');
+    assert.ok(widest(lines.join('\n')) <= width, lines.join('\n'));
+    const places = lines.map((line) => columnsOf(line.slice(0, line.search(/STATE|running|queued/))));
+    assert.equal(new Set(places).size, 1, lines.join('\n'));
+  }
+  assert.ok(widest(table(['ID', 'NAME'], [['exp-1', name]], 24)) <= 24);
 });

@@ -66,6 +66,32 @@ const FAULTS: Readonly<
         groupNames: 'abcdefgh'.split(''),
       }).advantage,
   ],
+  'statistics over the whole batch': [
+    'the mean and deviation were taken over the whole batch, not over each group',
+    (batch) => estimate({ ...batch, group: batch.group.map(() => 0), groupNames: ['all'] }).advantage,
+  ],
+  'rewards that were kept': [
+    'the advantages are the rewards themselves',
+    ({ tokenLevelRewardSum }) => tokenLevelRewardSum!,
+  ],
+  'groups of every fourth row': [
+    'each group was made of every 4th row, so that rows of different prompts were compared',
+    (batch) => estimate({ ...batch, group: batch.group.map((_, row) => row % 4) }).advantage,
+  ],
+  'a factor': [
+    'every advantage is 0.7 times what the formula gives',
+    ({ reportedAdvantage: a }) => a!.map((x) => 0.7 * x),
+  ],
+  'whitening over tokens': [
+    'the advantages were whitened over the tokens of the batch, in which long responses count more',
+    ({ reportedAdvantage: a, responseLength: n }) => {
+      const sum = (of: (row: number) => number) => a!.reduce((all, _, row) => all + of(row), 0);
+      const tokens = sum((row) => n![row]!);
+      const mean = sum((row) => n![row]! * a![row]!) / tokens;
+      const squares = sum((row) => n![row]! * (a![row]! - mean) ** 2);
+      return a!.map((x) => (x - mean) / Math.sqrt(squares / (tokens - 1)));
+    },
+  ],
   'a second normalisation': [
     'the advantages were normalised twice',
     (batch) => estimate({ ...batch, tokenLevelRewardSum: batch.reportedAdvantage! }).advantage,
@@ -114,6 +140,12 @@ describe('the cause of wrong rows', () => {
         `seed ${seed}`,
       );
     }
+  });
+
+  test('is another choice of a parameter of the estimator, such as its guard', () => {
+    const batch = batchWith(5, estimatorFrom('grpo', { guard: 'keep', guardAbove: 10 }));
+    const other = estimate(batch, { params: { guard: 'none' } }).advantage;
+    assert.equal(causeOf(reporting(batch, other)), 'guard none instead of keep');
   });
 
   test('is a variant of the formula if that explains all rows', () => {

@@ -8,7 +8,7 @@ import { folder } from '../support/dump-files.ts';
 test('each file is named before it is opened, also one that is absent', async () => {
   await using at = await folder();
   const paths = [await at.write('a.jsonl', '{}'), await at.write('b.json', '{}')] as const;
-  const named: string[] = [];
+  const named: (string | undefined)[] = [];
   onReading((path) => named.push(path));
   await (await openPacked(paths[0]))[Symbol.asyncDispose]();
   await readBounded(paths[1]);

@@ -61,4 +61,41 @@ describe('turns', () => {
     assert.deepEqual(order, ['a1', 'c1']);
     await assert.rejects(ask('d1', 'x', 'd', AbortSignal.abort(new Error('late'))), /late/);
   });
+
+  test('callers whose work took long share all places but one, until their use is forgiven', async () => {
+    let clock = 0;
+    const order: string[] = [];
+    const { ask, leaves } = asker(
+      createTurns(2, () => clock),
+      order,
+    );
+    await Promise.all([ask('a1', 'x', 'a'), ask('b1', 'x', 'b')]);
+    clock = 30_000;
+    for (const name of order.splice(0)) leaves.get(name)!();
+    // Both used a whole budget: together they get one place, and anyone else gets the other at once.
+    const asked = [ask('a2', 'x', 'a'), ask('b2', 'x', 'b'), ask('c1', 'y', 'c')];
+    await settled();
+    assert.deepEqual(order, ['a2', 'c1']);
+    asked.push(ask('d1', 'x', 'd'));
+    await settled();
+    leaves.get('a2')!();
+    await settled();
+    // Before the one that used much, although that one asked first.
+    assert.deepEqual(order, ['a2', 'c1', 'd1']);
+    leaves.get('c1')!();
+    await settled();
+    assert.equal(order.length, 3);
+    clock = 30_000 * 21;
+    leaves.get('d1')!();
+    await Promise.all(asked);
+    leaves.get('b2')!();
+    await Promise.all([ask('a3', 'x', 'a'), ask('b3', 'x', 'b')]);
+    assert.deepEqual(order.slice(3), ['b2', 'a3', 'b3']);
+  });
+
+  test('work without a party takes any free place', async () => {
+    const turns = createTurns(2);
+    const leave = await Promise.all([turns.enter(undefined), turns.enter(undefined)]);
+    for (const one of leave) one();
+  });
 });

@@ -7,6 +7,7 @@ import type { StepReport } from '../../src/step/step-report.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
 import { GOLDEN_TRAINERS, goldenSteps } from './golden-steps.ts';
 import { MISSED, PLANTED } from './planted.ts';
+import { powerTable } from './power.ts';
 
 /** Stages with something wrong, wrong values, and findings. */
 export function foundBy({ stages, values, findings }: StepReport): string[] {
@@ -47,6 +48,14 @@ A finding is a statistic with a standard error; everything else is an outcome fr
 | bug | what was planted | found by | explanation |
 | --- | --- | --- | --- |
 ${rows.join('\n')}
+
+## Detection power by precision
+
+The smallest error of a denominator that is found in simulated steps of 15 rows. In float32 single tokens show it. In bfloat16 a token
+may be off by several percent; the sums over the tokens of a micro-batch, a rank and the step show less, down to what roundings that
+all of them share can give. The bound of a sum is derived in \`packages/echelon-verify/src/step/stages/shared-factor.ts\`.
+
+${powerTable()}
 
 ## Not found
 

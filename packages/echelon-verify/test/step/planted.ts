@@ -248,7 +248,7 @@ const LOSSES: readonly Planted[] = [
     'the gradient stops at 0.2, the setting says 0.28',
     {
       faults: { clipHigh: 0.2 },
-      named: /clipHigh is 0.2; you said 0.28/,
+      named: /clipHigh is 0.2, between 0.18\d* and 0.20\d*; you said 0.28/,
     },
   ),
   gradientBug('RLinf #29', 'dual clip without effect', {
@@ -326,7 +326,7 @@ const WEIGHTS: readonly Planted[] = [
   gradientBug('verl-agent, Flash-RL configurations', 'a weight is applied that is not stated', {
     faults: { weight: (from, t) => Math.min(2, ratioOf(from, t)) },
     tokens: rolloutColumn,
-    named: /a rollout weight, truncated at 2/,
+    named: /a rollout weight without a limit multiplies the loss/,
   }),
 ];
 

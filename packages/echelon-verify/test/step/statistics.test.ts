@@ -44,7 +44,7 @@ test('statistics between engine and trainer leave tool tokens out', () => {
   });
   const seen = { ...step, tokens: { ...step.tokens, kept: from.kept } };
   assert.deepEqual(codesOf(seen), []);
-  assert.ok(codesOf(step).includes('mismatch-level'));
+  assert.ok(codesOf(step).includes('log-probs-apart'));
 });
 
 test('statistics after a rejection by the ratio take the tokens of the mask', () => {
@@ -64,7 +64,7 @@ test('statistics after a rejection by the ratio take the tokens of the mask', ()
     },
     tokens: { kept: from.kept, rolloutLogProb: rollout },
   });
-  assert.ok(codesOf(rejected).includes('mismatch-level'));
+  assert.ok(codesOf(rejected).includes('log-probs-apart'));
 });
 
 test('tokens outside of the loss do not hide that every ratio of a later pass is 1', () => {

@@ -6,7 +6,8 @@ interface Thrift {
   readonly bytes: Buffer;
 }
 
-function varint(value: number): Buffer {
+/** A number as the protocol writes it. */
+export function varint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = BigInt(value);
   for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
@@ -44,34 +45,46 @@ export interface Page {
   readonly values?: number;
   readonly bytes?: number;
   readonly compressedBytes?: number;
-  /** 0: plain, 7: shared prefixes, 8: dictionary. */
+  /** 0: plain, 5: differences, 7: shared prefixes, 8: dictionary. */
   readonly encoding?: number;
-  /** 0: none, 2: gzip, 4: brotli, 6: zstd. */
+  /** 0: none, 1: Snappy, 2: gzip, 4: brotli, 6: zstd. */
   readonly codec?: number;
+  /** 1: int32, 5: float64. */
+  readonly type?: number;
+  /** The header is one of the second version. */
+  readonly isSecond?: boolean;
+  /** Row groups that the footer names, all of them the one that there is. */
+  readonly groups?: number;
   /** The page is the dictionary of the column. */
   readonly isDictionary?: boolean;
 }
 
-/** A file with one column `reward` of float64 in one page. */
+/** A file with one column `reward`, by default of float64, in one page. */
 export function parquetFile(content: Buffer, rows: number, page: Page = {}): Buffer {
   const { values = rows, bytes = content.length, compressedBytes = content.length } = page;
-  const { encoding = 0, codec = 0 } = page;
+  const { encoding = 0, codec = 0, type = 5, groups = 1 } = page;
   const sizes = { 2: int(bytes), 3: int(compressedBytes) };
   const data = struct({ 1: int(values), 2: int(encoding), 3: int(3), 4: int(3) });
-  const header = page.isDictionary
-    ? struct({ 1: int(2), ...sizes, 7: struct({ 1: int(values), 2: int(encoding) }) }).bytes
-    : struct({ 1: int(0), ...sizes, 5: data }).bytes;
+  const second = { 1: int(values), 2: int(0), 3: int(values), 4: int(encoding), 5: int(0), 6: int(0) };
+  const header = struct(
+    page.isDictionary
+      ? { 1: int(2), ...sizes, 7: struct({ 1: int(values), 2: int(encoding) }) }
+      : page.isSecond
+        ? { 1: int(3), ...sizes, 8: struct(second) }
+        : { 1: int(0), ...sizes, 5: data },
+  ).bytes;
   const size = header.length + content.length;
   const meta = {
-    ...{ 1: int(5), 2: list([int(encoding)]), 3: list([text('reward')]), 4: int(codec), 5: long(values) },
+    ...{ 1: int(type), 2: list([int(encoding)]), 3: list([text('reward')]), 4: int(codec), 5: long(values) },
     ...{ 6: long(bytes), 7: long(size), 9: long(4) },
   };
   const group = { 1: list([struct({ 2: long(4), 3: struct(meta) })]), 2: long(size), 3: long(rows) };
   const schema = [
     struct({ 4: text('root'), 5: int(1) }),
-    struct({ 1: int(5), 3: int(0), 4: text('reward') }),
+    struct({ 1: int(type), 3: int(0), 4: text('reward') }),
   ];
-  const footer = struct({ 1: int(1), 2: list(schema), 3: long(rows), 4: list([struct(group)]) }).bytes;
+  const all = Array.from({ length: groups }, () => struct(group));
+  const footer = struct({ 1: int(1), 2: list(schema), 3: long(rows * groups), 4: list(all) }).bytes;
   return framed(Buffer.concat([header, content]), footer);
 }
 

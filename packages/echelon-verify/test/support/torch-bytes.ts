@@ -24,6 +24,12 @@ export const pickled = {
     bytes.writeDoubleBE(value, 1);
     return bytes;
   },
+  bytes: (value: Buffer): Buffer => {
+    const head = Buffer.alloc(5);
+    head[0] = 0x42;
+    head.writeUInt32LE(value.length, 1);
+    return Buffer.concat([head, value]);
+  },
   list: (...items: Buffer[]): Buffer => code('](', ...items, 'e'),
   tuple: (...items: Buffer[]): Buffer => code('(', ...items, 't'),
   dict: (entries: Readonly<Record<string, Buffer>>): Buffer =>

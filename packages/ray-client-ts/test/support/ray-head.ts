@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createChannel } from '../../src/channel.ts';
 import type { RayCredentials, TlsOptions } from '../../src/credentials.ts';
@@ -86,7 +86,7 @@ async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead
   const environment = rayEnvironment({ token, tls, pythonPath: options.pythonPath ?? [] });
   const output: Buffer[] = [];
   const ray = (args: readonly string[]): Promise<void> => {
-    const child = spawn(rayCommand(), ['start', '--block', ...args], {
+    const child = spawn(rayPython(), ['-m', 'ray.scripts.scripts', 'start', '--block', ...args], {
       env: { ...process.env, ...environment, ECHELON_RAY_HEAD: mark },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -177,10 +177,6 @@ async function holdTurn(): Promise<Server> {
     if (Date.now() > deadline) throw new Error('another process has had heads here for too long');
     await sleep(100);
   }
-}
-
-function rayCommand(): string {
-  return join(dirname(rayPython()), 'ray');
 }
 
 interface HeadPlace {

@@ -20,7 +20,7 @@ const MAX_EXHAUSTED = 5;
  */
 export async function launch(
   context: AttemptContext,
-  { spec, clusterEnv, allowed, storedCheckpoints, nodes }: Terms,
+  { spec, clusterEnv, allowed, otherVersion, storedCheckpoints, nodes }: Terms,
 ): Promise<StepResult> {
   const { deps, lease, stopping } = context;
   if (stopping.signal.aborted) return NEXT;
@@ -28,6 +28,8 @@ export async function launch(
   const [problem] = clusterProblems(spec, allowed);
   if (problem)
     return await refuse(context, `the spec cannot be launched: ${problem.field} ${problem.message}`);
+  // An attempt that was taken over may run. Repeating its launch does no harm, and says whether it does.
+  if (otherVersion !== null && !context.takenOver) return await notHere(context, otherVersion);
   let plan: LaunchPlan;
   try {
     plan = withStored({ ...deps.compile(spec, clusterEnv), nodes }, storedCheckpoints);
@@ -54,6 +56,11 @@ async function refuse(context: AttemptContext, reason: string): Promise<StepResu
   return context.takenOver ? await discard(context, reason, refused) : refused;
 }
 
+/** The attempt ends, by a fault of the cluster. */
+function notHere(context: AttemptContext, reason: string): Promise<StepResult> {
+  return discard(context, reason, { kind: 'ended', ended: notStarted(reason) });
+}
+
 /** Returns one try of the launch, which remembers what the tries before it have met. */
 function createLaunch(
   context: AttemptContext,
@@ -70,8 +77,8 @@ function createLaunch(
     if (!(error instanceof RayWorkerError)) throw error;
     void settle(context);
     if (error.fault === 'invalid') return await refuse(context, error.message);
-    if (error.fault === 'exhausted' && ++exhausted >= MAX_EXHAUSTED)
-      return await discard(context, error.message, { kind: 'ended', ended: notStarted(error.message) });
+    if (error.fault === 'version' || (error.fault === 'exhausted' && ++exhausted >= MAX_EXHAUSTED))
+      return await notHere(context, error.message);
     if (error.fault === 'unreachable') unanswered = underWay;
     throw error;
   }

@@ -56,6 +56,7 @@ function addAdd(app: App, deps: RouteDeps): void {
       "The cluster needs no installation. A dispatcher connects to Ray's client server and starts the ray-worker, or replaces an older one, whose experiments continue. Then it checks that the ray-worker is reachable. Adding a cluster ends its draining.",
     tag: 'clusters',
     body: AddCluster,
+    secrets: 'expected',
     answers: accepted,
     problems: ['store-full'],
     handler: async (request, reply) => {

@@ -6,6 +6,7 @@ import type { Accepted } from '../../../schemas/api.ts';
 import type { Idempotency } from '../../../store/access/answers.ts';
 import type { AuditInput } from '../../../store/access/audit.ts';
 import { createIntake } from '../../intake/intake.ts';
+import { fitWarnings } from '../../intake/placement.ts';
 import type { RouteDeps } from '../../server/deps.ts';
 import { enqueue } from './enqueue.ts';
 
@@ -31,7 +32,8 @@ export async function acceptExperiment(
   submission: Submission,
 ): Promise<{ accepted: Accepted; created: boolean }> {
   const { caller, spec, idempotency, rerunOf } = submission;
-  const resolved = await createIntake(deps, caller).take(spec);
+  const intake = createIntake(deps, caller);
+  const resolved = await intake.take(spec);
   const { project, name, priority, priorityClass, cluster, resources } = resolved.spec;
   const wanted = newExperimentId();
   const { id, created } = await deps.store.experiments.submit({
@@ -55,5 +57,8 @@ export async function acceptExperiment(
   });
   if (created) enqueue(deps, [{ experiment: id }]);
   const self = `/v1/experiments/${id}`;
-  return { accepted: { id, self, events: `${self}/events` }, created };
+  // The experiment is accepted, whether or not this can be said.
+  const clusters = await intake.clusters().catch(() => []);
+  const warnings = fitWarnings(resolved.spec, clusters);
+  return { accepted: { id, self, events: `${self}/events`, warnings }, created };
 }

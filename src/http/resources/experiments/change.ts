@@ -38,22 +38,18 @@ export function addChange(app: App, deps: RouteDeps): void {
     params: ExperimentParams,
     body: Change,
     answer: 'ExperimentDetail',
-    problems: ['not-found', 'not-queued'],
+    problems: ['not-found', 'not-queued', 'store-full'],
     handler: async (request) => {
       const { id, state } = await experimentOf(store, request, request.params.id);
       const { priority, ...notes } = request.body;
-      let revision = await revisionToChange(store, request, { kind: 'experiment', name: id });
-      if (priority !== undefined) {
-        const outcome = await store.queue.setPriority(id, priority, revision);
-        if (outcome === 'not-found') throw notFound(id);
-        if (outcome === 'not-queued') throw notQueued(state);
-        revision = undefined;
-      }
-      if (
-        Object.keys(notes).length > 0 &&
-        (await store.experiments.annotate(id, notes, revision)) === 'not-found'
-      )
-        throw notFound(id);
+      const revision = await revisionToChange(store, request, { kind: 'experiment', name: id });
+      // A priority alone can be changed while Redis has no memory left for notes.
+      const alone = priority !== undefined && Object.keys(notes).length === 0;
+      const outcome = alone
+        ? await store.queue.setPriority(id, priority, revision)
+        : await store.experiments.annotate(id, request.body, revision);
+      if (outcome === 'not-found') throw notFound(id);
+      if (outcome === 'not-queued') throw notQueued(state);
       return experimentDetail(deps, await experimentOf(store, request, id), request.caller);
     },
   });

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
+import { METRIC_NAME } from '../../../core/metric-name.ts';
 import { STATES } from '../../../core/states.ts';
 import { validateSpec } from '../../../engines/validate-spec.ts';
 import { CountOf } from '../../../schemas/answer-parts.ts';
@@ -66,8 +67,7 @@ const ListQuery = StrictObject({
   tag: Type.Optional(Tag),
   sort: Type.Optional(
     Type.String({
-      pattern: `^-?(submitted|active|${Object.keys(SORT_FIELDS).join('|')}|metric:.+)$`,
-      maxLength: 210,
+      pattern: `^-?(submitted|active|${Object.keys(SORT_FIELDS).join('|')}|metric:${METRIC_NAME.slice(1, -1)})$`,
       description:
         'Order of the list; a leading `-` puts the largest value first. `active`: running experiments, then queued, then ended ones. `metric:NAME`: latest value of a metric. `wrong`: number of wrong rows. Experiments without the value come last. Default: `-submitted`.',
     }),

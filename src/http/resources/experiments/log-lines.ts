@@ -1,3 +1,4 @@
+import { withoutControls } from 'echelon-verify/text/colors';
 import type { StreamEntry } from '../../../core/events.ts';
 import { parseEntryId } from '../../../core/ids.ts';
 import { logTexts } from '../../../core/log-lines.ts';
@@ -40,15 +41,46 @@ interface Numbered {
 /** The wanted lines of an entry, numbered. A gap is shown whatever is looked for, unless it is of another attempt. */
 export function linesOf({ entry, before }: Numbered, filter: LogFilter = {}): LogLine[] {
   const { id, at, event } = entry;
+  if (isOfAnother(entry, filter)) return [];
   const attempt = parseEntryId(id)?.attempt ?? 0;
-  if (filter.attempt !== undefined && filter.attempt !== attempt) return [];
-  return logTexts(event).flatMap(({ source, text }, index): LogLine[] => {
-    if (source !== 'gap') {
-      if (filter.source !== undefined && filter.source !== source) return [];
-      if (filter.contains !== undefined && !text.includes(filter.contains)) return [];
-    }
-    return [{ line: before === null ? null : before + index + 1, id, at, attempt, source, text }];
-  });
+  return logTexts(event).flatMap(({ source, text }, index): LogLine[] =>
+    source === 'gap' || isWanted({ source, text }, filter)
+      ? [{ line: before === null ? null : before + index + 1, id, at, attempt, source, text }]
+      : [],
+  );
+}
+
+function isOfAnother({ id }: StreamEntry, { attempt }: LogFilter): boolean {
+  return attempt !== undefined && attempt !== (parseEntryId(id)?.attempt ?? 0);
+}
+
+function isWanted(line: { source: string; text: string }, { source, contains }: LogFilter): boolean {
+  if (source !== undefined && source !== line.source) return false;
+  // Colours stand between the letters of a line.
+  return (
+    contains === undefined || line.text.includes(contains) || withoutControls(line.text).includes(contains)
+  );
+}
+
+/** Entries at the end of a stream in which {@link progressOf} looks. */
+const NEWEST = 16;
+
+/** The present states of progress bars that fit the filter, unless much has been recorded since. */
+export async function progressOf(
+  store: Reading,
+  { id, filter }: { id: string; filter: LogFilter },
+): Promise<LogPage['progress']> {
+  const states = new Map<'stdout' | 'stderr', string>();
+  const newest = (await store.events.tail(id, NEWEST)).filter((entry) => !isOfAnother(entry, filter));
+  for (const { event } of newest) {
+    if (event.type === 'started' || event.type === 'ended') states.clear();
+    if (event.type !== 'log') continue;
+    if (event.lines.length > 0) states.delete(event.source);
+    if (event.progress) states.set(event.source, event.progress);
+  }
+  return [...states]
+    .map(([source, text]) => ({ source, text }))
+    .filter(({ source, text }) => isWanted({ source, text }, filter));
 }
 
 /**
@@ -114,11 +146,14 @@ function placeBefore(entry: string): string {
   return `${attempt}-${BigInt(low) - 1n}`;
 }
 
-/** A page of lines behind a place, or from a line on. */
+/** Lines with the position after them. */
+type Lines = Omit<LogPage, 'progress'>;
+
+/** A page of lines after a place, or from a line on. */
 export async function readLines(
   store: Reading,
   { after, since, filter, id }: { id: string; after?: string; since?: number; filter: LogFilter },
-): Promise<LogPage> {
+): Promise<Lines> {
   const start = after ?? (since === undefined ? startOf(filter) : undefined);
   const lines: LogLine[] = [];
   let [last, read, characters] = [after ?? null, 0, 0];
@@ -172,7 +207,7 @@ function isAfter({ entry }: Numbered, { attempt }: LogFilter): boolean {
 export async function readLastLines(
   store: Reading,
   { id, tail, filter }: { id: string; tail: number; filter: LogFilter },
-): Promise<LogPage> {
+): Promise<Lines> {
   const { lines: total } = await store.events.logPosition(id, { line: 1 });
   // Recorded before lines were counted, or nothing is logged yet.
   if (total === 0) return await readLastEntries(store, { id, tail, filter });
@@ -199,7 +234,7 @@ export async function readLastLines(
 async function linesUpTo(
   store: Reading,
   input: { id: string; tail: number; filter: LogFilter; since: number; total: number },
-): Promise<LogPage | undefined> {
+): Promise<Lines | undefined> {
   const { id, tail, filter, since, total } = input;
   let lines: LogLine[] = [];
   let after: string | null = null;
@@ -233,7 +268,7 @@ function lastOf(lines: LogLine[], tail: number): LogLine[] {
 async function readLastEntries(
   store: Reading,
   { id, tail, filter }: { id: string; tail: number; filter: LogFilter },
-): Promise<LogPage> {
+): Promise<Lines> {
   const newest = await store.events.tail(id, PAGE);
   const lines = newest.flatMap((entry) => linesOf({ entry, before: null }, filter));
   return { lines: lastOf(lines, tail), after: newest.at(-1)?.id ?? null, more: false };

@@ -13,7 +13,7 @@ import { route } from '../../server/route.ts';
 import { createSlots, type Slots } from '../../server/slots.ts';
 import type { Place, Streams } from '../../server/streams.ts';
 import { AfterParam, ExperimentParams, experimentOf, streamPlace } from '../common.ts';
-import { countLines, type LogFilter, logText, readLastLines, readLines } from './log-lines.ts';
+import { countLines, type LogFilter, logText, progressOf, readLastLines, readLines } from './log-lines.ts';
 
 const LARGEST = 2 ** 48;
 const FilterQuery = {
@@ -86,7 +86,8 @@ function addLines(app: App, { store }: RouteDeps, searches: Slots): void {
         ? readLines(store, { id, filter, ...(after && { after }), ...(since && { since }) })
         : readLastLines(store, { id, tail, filter })
       ).finally(release);
-      if (!wantsText(request.headers.accept)) return page;
+      if (!wantsText(request.headers.accept))
+        return { ...page, progress: page.more ? [] : await progressOf(store, { id, filter }) };
       if (page.after !== null) reply.header('x-after', page.after);
       reply.type('text/plain; charset=utf-8');
       return reply.send(page.lines.map(({ text }) => `${text}\n`).join(''));

@@ -110,6 +110,7 @@ function addLoginPost(
     summary: 'Sign in: exchange an API key for a session cookie',
     tag: 'service',
     body: StrictObject({ token: Type.String({ minLength: 1, maxLength: 512 }), next: Next }),
+    secrets: 'expected',
     answers: {
       204: { type: 'null', description: 'Signed in; the cookie is set.' },
       303: { type: 'null', description: 'Signed in by an HTML form; the cookie is set.' },

@@ -32,6 +32,7 @@ function addBegin(app: App, deps: RouteDeps): void {
       'A dispatcher queries the ray-worker of the cluster in the spec, or else of a cluster with room. Poll the path until the state is final, then read `findings`. Nothing is submitted and no GPU is allocated.',
     tag: 'experiments',
     body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
+    secrets: 'handler',
     answers: accepted,
     problems: ['invalid-spec', 'cluster-not-found', 'cluster-busy', 'store-full'],
     handler: async (request, reply) => {

@@ -8,6 +8,7 @@ import { seenClusters } from '../../access/caller-projects.ts';
 import { seenWords } from '../../access/seen-words.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
+import { findDispatchers } from '../../server/dispatchers.ts';
 import { route } from '../../server/route.ts';
 import { clusterViews } from '../clusters/cluster-views.ts';
 
@@ -41,53 +42,59 @@ export function addQueues(app: App, deps: RouteDeps): void {
 }
 
 async function queueView(
-  deps: Pick<RouteDeps, 'store' | 'clock'>,
+  deps: Pick<RouteDeps, 'store' | 'clock' | 'queue'>,
   caller: Caller,
   page: { limit: number; after?: string },
 ) {
   const { store } = deps;
   const { project } = caller;
-  const [counts, { length, queued, next }, pauses, backlog, pressure, clusters] = await Promise.all([
-    store.experiments.counts(project ?? undefined),
-    store.queue.page({ ...page, ...(project !== null && { project }) }),
-    store.queue.pauses(),
-    store.batches.backlog(),
-    store.pressure(),
-    clusterViews(deps),
-  ]);
+  const [counts, { length, queued, next }, pauses, backlog, pressure, clusters, dispatchers] =
+    await Promise.all([
+      store.experiments.counts(project ?? undefined),
+      store.queue.page({ ...page, ...(project !== null && { project }) }),
+      store.queue.pauses(),
+      store.batches.backlog(),
+      store.pressure(),
+      clusterViews(deps),
+      findDispatchers(deps),
+    ]);
   const seen = seenWords(store, caller);
-  const seenFields = async (one: QueuedExperiment) => {
-    const { estimate, noEstimate } = estimateFields(one);
-    return { estimate, noEstimate: await seen(noEstimate) };
-  };
   return {
     counts,
     accepting: pressure.accepting,
     length,
-    items: await Promise.all(
-      queued.map(async (one) => ({
-        position: one.position,
-        experiment: one.experiment,
-        name: one.name,
-        project: one.project,
-        priority: one.priority,
-        priorityClass: one.priorityClass ?? 'normal',
-        cluster: one.cluster,
-        gpus: one.gpus,
-        cpus: one.cpus,
-        nodes: one.nodes ?? 1,
-        submittedAt: one.submittedAt,
-        waitReason: await seen(one.reason),
-        ...(await seenFields(one)),
-        place: one.place ?? null,
-      })),
-    ),
+    items: await Promise.all(queued.map((one) => seenItem(one, seen))),
     next,
     paused: seenQueues(caller, pauses),
     closed: seenQueues(caller, pauses.closed),
+    dispatchers: { present: dispatchers.present, lastSeenAt: lastSeen(clusters) },
     verificationBacklog: backlog,
     clusters: await seenClusters(store, caller, clusters),
   };
+}
+
+/** A queued experiment with the words that the caller may see. */
+async function seenItem(
+  one: QueuedExperiment & { position: number },
+  seen: <T extends string | null>(words: T) => Promise<T>,
+) {
+  const { position, experiment, name, project, priority, cluster, gpus, cpus, submittedAt } = one;
+  const { estimate, noEstimate } = estimateFields(one);
+  return {
+    ...{ position, experiment, name, project, priority, cluster, gpus, cpus, submittedAt },
+    priorityClass: one.priorityClass ?? 'normal',
+    nodes: one.nodes ?? 1,
+    waitReason: await seen(one.reason),
+    estimate,
+    noEstimate: await seen(noEstimate),
+    place: one.place ?? null,
+  };
+}
+
+/** When a dispatcher last had an answer of a cluster. */
+function lastSeen(clusters: readonly { lastSeenAt: number | null }[]): number | null {
+  const times = clusters.flatMap(({ lastSeenAt }) => lastSeenAt ?? []);
+  return times.length === 0 ? null : Math.max(...times);
 }
 
 /** A caller that is bound to a project sees no other project. */

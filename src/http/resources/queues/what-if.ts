@@ -8,7 +8,6 @@ import { needOf } from '../../../scheduler/placement.ts';
 import { pacedOf, readPaces, roundInput } from '../../../scheduler/round-input.ts';
 import { expectedLength } from '../../../scheduler/spans.ts';
 import { type Change, type Outcome, type Shift, whatIf } from '../../../scheduler/what-if.ts';
-import { Text } from '../../../schemas/answer-parts.ts';
 import type { QueueOutcome, WhatIfView } from '../../../schemas/api.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { Priority } from '../../../schemas/spec-parts.ts';
@@ -37,7 +36,7 @@ const Body = StrictObject({
       Type.Object({}, { additionalProperties: true, description: 'Spec of an experiment to submit.' }),
     ),
   ),
-  experiment: Type.Optional(Text('Id of a queued experiment.')),
+  experiment: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a queued experiment.' })),
   priority: Type.Optional(Priority),
 });
 
@@ -54,6 +53,7 @@ export function addWhatIf(app: App, deps: RouteDeps): void {
     description: `Give the \`spec\` of an experiment to submit, or a queued \`experiment\` and another \`priority\` for it. Changes nothing. The answer is what the next scheduling round would find, on the present figures. It examines the first ${WINDOW} queued experiments, at least ${MIN_WINDOW} of each project. A spec is refused as by a submission. A key that is bound to a project gets \`shifts\` of its project only; \`later\` and \`earlier\` count all projects.`,
     tag: 'queue',
     body: Body,
+    secrets: 'handler',
     answer: 'WhatIf',
     problems: ['invalid-spec', 'not-found', 'not-queued', 'queue-closed'],
     handler: async ({ body, caller }): Promise<WhatIfView> => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import type { AttemptEvent, NumberedEvent } from '../../../core/events.ts';
 import { newExperimentId } from '../../../core/ids.ts';
+import { maskSecrets } from '../../../core/secret-patterns.ts';
 import { EXTERNAL_ENGINE, endOfRun, RUN_ATTEMPT } from '../../../engines/external-run.ts';
 import type { ResolvedRun } from '../../../plan/external-run.ts';
 import { RunEvents, RunSpec } from '../../../schemas/runs.ts';
@@ -32,6 +33,7 @@ function addOpen(app: App, deps: RouteDeps): void {
     description: `Creates an experiment of the engine \`${EXTERNAL_ENGINE}\` in the state \`running\`. It takes no place in the queue and no resources. A closed queue refuses it, and a project may have at most 200 open runs. Its batches are verified; its rules can only mark. A cancel ends the record and not the training.`,
     tag: 'runs',
     body: RunSpec,
+    secrets: 'handler',
     answers: OPENED,
     problems: ['limit-reached', ...NEW_WORK_REFUSALS],
     handler: async (request, reply) => {
@@ -70,6 +72,7 @@ function addAppend(app: App, { store, clock }: RouteDeps): void {
     tag: 'runs',
     params: ExperimentParams,
     body: RunEvents,
+    secrets: 'handler',
     answer: 'RunProgress',
     problems: [
       'not-found',
@@ -113,12 +116,24 @@ function numberedEvents(events: RunEvents['events'], now: number): NumberedEvent
         field: `/events/${index}/sequence`,
         message: 'must be one more than the previous number',
       });
-    return { sequence, at: Math.min(at, now), event: event as AttemptEvent, ...(bytes && { data: bytes }) };
+    const shown = withoutSecrets(event as AttemptEvent);
+    return { sequence, at: Math.min(at, now), event: shown, ...(bytes && { data: bytes }) };
   });
   if (problems.length > 0) {
     throw new EchelonError('invalid-request', 'The events are invalid.', { problems: problems.slice(0, 20) });
   }
   return numbered;
+}
+
+/** A part of an event with every secret of a known form masked in its texts and names: no ray-worker has done it. */
+function withoutSecrets<T>(part: T): T;
+function withoutSecrets(part: unknown): unknown {
+  if (typeof part === 'string') return maskSecrets(part);
+  if (Array.isArray(part)) return part.map((one) => withoutSecrets(one));
+  if (typeof part !== 'object' || part === null) return part;
+  return Object.fromEntries(
+    Object.entries(part).map(([name, value]) => [maskSecrets(name), withoutSecrets(value)]),
+  );
 }
 
 function problemOf(event: AttemptEvent, data: Uint8Array | undefined, isLast: boolean): string | null {

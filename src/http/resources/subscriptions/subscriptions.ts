@@ -4,8 +4,12 @@ import type { Caller } from '../../../core/scopes.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { DEFAULT_PROJECT } from '../../../schemas/project.ts';
-import { plainSecretProblems } from '../../../schemas/secrets.ts';
-import { MAX_SUBSCRIPTIONS, type Subscription, SubscriptionInput } from '../../../schemas/subscription.ts';
+import {
+  MAX_SUBSCRIPTIONS,
+  refusedAddresses,
+  type Subscription,
+  SubscriptionInput,
+} from '../../../schemas/subscription.ts';
 import type { Store } from '../../../store/store.ts';
 import type { StoredSubscription } from '../../../store/subscriptions/subscriptions.ts';
 import { projectOf } from '../../access/caller-projects.ts';
@@ -37,7 +41,7 @@ function view({ since: _since, ...subscription }: StoredSubscription): Subscript
   return subscription;
 }
 
-function addCreate(app: App, { store }: RouteDeps): void {
+function addCreate(app: App, { store, settings }: RouteDeps): void {
   route(app, {
     at: 'POST /v1/subscriptions',
     operationId: 'createSubscription',
@@ -56,11 +60,7 @@ function addCreate(app: App, { store }: RouteDeps): void {
     answers: { 201: located('Created.', 'Subscription', 'Path of the subscription.') },
     problems: ['invalid-request', 'project-not-found', 'limit-reached'],
     handler: async ({ caller, body }, reply) => {
-      const problems = plainSecretProblems({ target: body.target });
-      if (problems.length > 0)
-        throw new EchelonError('invalid-request', 'A subscription names secrets; it does not hold them.', {
-          problems,
-        });
+      if (body.target.kind === 'email') assertAllowed(body.target.to, settings.mailDomains ?? []);
       const asked = body.project ?? caller.project ?? DEFAULT_PROJECT;
       const { name: project } = await projectOf(store, caller, asked);
       const id = newSubscriptionId();
@@ -71,6 +71,17 @@ function addCreate(app: App, { store }: RouteDeps): void {
         .send(view(await subscriptionOf(store, caller, id)));
     },
   });
+}
+
+/** Throws EchelonError `invalid-request` that names each address to which the operator does not allow e-mail. */
+function assertAllowed(to: readonly string[], domains: readonly string[]): void {
+  const message = `its domain must be one of ECHELON_MAIL_DOMAINS (${domains.join(', ') || 'none'}); ask an operator to add it`;
+  const problems = refusedAddresses(to, domains).map((one) => ({
+    field: `/target/to/${to.indexOf(one)}`,
+    message,
+  }));
+  if (problems.length > 0)
+    throw new EchelonError('invalid-request', 'E-mail is not allowed to these addresses.', { problems });
 }
 
 function addReads(app: App, { store }: RouteDeps): void {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
+import { metricName } from '../../../schemas/metric-name.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
-import { count, text } from '../../../schemas/optional-fields.ts';
+import { count } from '../../../schemas/optional-fields.ts';
 import type { SweepSeries } from '../../../schemas/sweep.ts';
 import type { SeriesPoint } from '../../../store/metrics/series-items.ts';
 import type { Store } from '../../../store/store.ts';
@@ -23,7 +24,7 @@ const FINER = 4;
 const Query = StrictObject({
   ...PageQuery,
   limit: count(1, MAX_BANDS, 'Combinations per page. Default: 10.'),
-  metric: text(1, 200, 'Name of the metric. Default: the metric of the sweep.'),
+  metric: Type.Optional(metricName('Name of the metric. Default: the metric of the sweep.')),
   over: Type.Optional(
     namesQuery(16, 'JSON pointers of the axes to aggregate over. Default: axes that end in `seed`.'),
   ),

@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { plural } from 'echelon-verify/text/plural';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import { newSweepId } from '../../../core/ids.ts';
@@ -10,12 +11,12 @@ import { engineOf, fingerprintOf } from '../../../engines/registry.ts';
 import { resolveSpec } from '../../../plan/resolve-spec.ts';
 import {
   childValues,
-  createSweepCheck,
   draftSweep,
   invalidSweep,
   type SweepChildSpec,
   type SweepDraft,
 } from '../../../plan/sweep.ts';
+import { createSweepCheck } from '../../../plan/sweep-check.ts';
 import type { ComparisonPlan } from '../../../schemas/comparison.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
 import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../../schemas/sweep.ts';
@@ -69,6 +70,7 @@ function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
       'Every child is validated first; an invalid child refuses the whole sweep. Status 202 means that the sweep is stored durably. Its children are queued one after another.',
     tag: 'sweeps',
     body: SweepRequest,
+    secrets: 'handler',
     examples: { grid: EXAMPLE },
     answers: SWEEP_ACCEPTED,
     problems: [...NEW_WORK_REFUSALS],
@@ -128,6 +130,7 @@ function addPreview(app: App, deps: RouteDeps, checks: Slots): void {
     description: `Checks every child, counts them and shows the first ${SHOWN}. Stores nothing.`,
     tag: 'sweeps',
     body: SweepRequest,
+    secrets: 'handler',
     answer: 'SweepPreview',
     problems: ['invalid-spec'],
     handler: async (request, reply): Promise<SweepPreview> => {
@@ -213,8 +216,13 @@ export async function judge(
   if (problem) throw invalidSweep([{ ...problem, field: `/spec${problem.field}` }]);
   const known = await intake.clusters();
   await requirePlaces(intake, [...places.values()]);
-  return { draft, fingerprints, first, project, warnings: fit.warnings(known) };
+  const repeated = check.repeated();
+  const warnings = [...fit.warnings(known), ...(repeated > 0 ? [repeatedInWords(repeated)] : [])];
+  return { draft, fingerprints, first, project, warnings };
 }
+
+const repeatedInWords = (count: number): string =>
+  `${plural(count, 'child', 'children')} drew the values of an earlier child: the same run, which counts as one more seed.`;
 
 /** `children`: the first child of each place. */
 async function requirePlaces(intake: Intake, children: readonly { spec: Place; index: number }[]) {

@@ -2,10 +2,12 @@ import { X509Certificate } from 'node:crypto';
 import { counted } from 'echelon-verify/text/plural';
 import { EchelonError } from '../../../core/errors.ts';
 import type { System } from '../../../schemas/system.ts';
+import { RETENTION_LEASE_MS } from '../../../store/archive/retention.ts';
 import { isLeapt, LEAPT } from '../../../store/clock/judge.ts';
 import type { Cluster } from '../../../store/clusters/types.ts';
 import type { Store } from '../../../store/store.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
+import { findDispatchers } from '../../server/dispatchers.ts';
 import { route } from '../../server/route.ts';
 
 type Check = System['checks'][number];
@@ -24,8 +26,9 @@ export function addSystem(app: App, { store, settings, queue, clock }: RouteDeps
       version: settings.version,
       checks: [
         ...(await storeChecks(store)),
-        await dispatcherCheck(store, queue),
+        await dispatcherCheck({ store, queue }),
         ...(await backlogChecks(store)),
+        await retentionCheck(store),
         ...(await clusterChecks(store, clock.now())),
       ],
     }),
@@ -77,22 +80,16 @@ async function storeChecks(store: Store): Promise<Check[]> {
   ];
 }
 
-async function dispatcherCheck(store: Store, { queues }: RouteDeps['queue']): Promise<Check> {
-  const [{ held, expired }, counts] = await Promise.all([
-    store.attempts.leases(),
-    Promise.all(queues.map((one) => one.getWorkersCount())),
-  ]);
-  const connected = counts.reduce((sum, one) => sum + one, 0);
-  // A Redis that hides its connections shows none although attempts are followed.
-  const isAbsent = connected === 0 && held === 0;
+async function dispatcherCheck(deps: Pick<RouteDeps, 'store' | 'queue'>): Promise<Check> {
+  const { connected, held, expired, present } = await findDispatchers(deps);
   const found = [
-    ...(connected > 0 || isAbsent ? [`${connected} connected`] : []),
+    ...(connected > 0 || !present ? [`${connected} connected`] : []),
     ...(held > 0 ? [`${counted(held, 'attempt')} followed`] : []),
     ...(expired > 0 ? [`${counted(expired, 'attempt')} not followed`] : []),
   ];
   return check(
     'Dispatchers',
-    expired === 0 && !isAbsent,
+    expired === 0 && present,
     found.join(', '),
     expired > 0
       ? 'Start a dispatcher that reaches the clusters of these attempts; their trainings continue meanwhile.'
@@ -117,6 +114,26 @@ async function backlogChecks(store: Store): Promise<Check[]> {
     ),
   ];
 }
+
+/** A dispatcher that was killed holds the work of retention for minutes. */
+async function retentionCheck(store: Store): Promise<Check> {
+  const holder = await store.retention.holder();
+  if (holder === null) return check('Retention', true, 'no dispatcher applies it now', '');
+  const { dispatcher, leftMs } = holder;
+  const late = RETENTION_LEASE_MS - leftMs > LATE_MS;
+  const last = minutes(RETENTION_LEASE_MS - leftMs);
+  return check(
+    'Retention',
+    !late,
+    `applied by ${dispatcher}${late ? `, which was last heard of ${last} ago` : ''}`,
+    `Nothing is deleted until it is heard of again, or another dispatcher takes over in ${minutes(leftMs)}.`,
+  );
+}
+
+/** The holder renews its lease each half minute. */
+const LATE_MS = 90_000;
+
+const minutes = (ms: number) => counted(Math.ceil(ms / 60_000), 'minute');
 
 /** A backlog that dispatchers do not work off by themselves in minutes. */
 const MANY = 1000;

@@ -8,6 +8,7 @@
 --           settings are removed
 -- Returns   'removed' | 'absent' | 'changed-since' | 'experiments' | 'sweeps' | 'keys': the project still has some |
 --           'moved': a key or a project has changed since the caller read them
+-- include time
 -- include access
 -- include revision
 -- include subscription

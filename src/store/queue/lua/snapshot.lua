@@ -7,8 +7,10 @@
 -- Returns   {ms since 1970, clusters, seen, draining, set (of clusters), projects, pauses, versions,
 --           allocations ({cluster, its allocations, ...}),
 --           1 if there are more than ARGV[2] experiments, which the caller then reads itself, else 0,
---           projects with further queued experiments, {experiment, score, fields, ...}, leaving}; hashes as lists of name and value
+--           projects with further queued experiments, {experiment, score, fields, ...}, leaving,
+--           allocations that have just ended ({cluster, {'<experiment> <allocation>', ...}, ...})}; hashes as lists of name and value
 -- include time
+-- include freed
 
 local root, limit, max = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
 local fields = {}
@@ -16,10 +18,12 @@ for i = 3, #ARGV do fields[#fields + 1] = ARGV[i] end
 
 local function hash(name) return redis.call('HGETALL', root .. ':' .. name) end
 
-local clusters, allocated = hash('clusters'), {}
+local clusters, allocated, freed = hash('clusters'), {}, {}
 for i = 1, #clusters, 2 do
   allocated[#allocated + 1] = clusters[i]
   allocated[#allocated + 1] = hash('allocations:' .. clusters[i])
+  freed[#freed + 1] = clusters[i]
+  freed[#freed + 1] = justFreed(root, clusters[i])
 end
 
 local truncated, places, length = {}, {}, 0
@@ -45,4 +49,4 @@ end
 
 return { int(nowMs()), clusters, hash('clusters:seen'), redis.call('SMEMBERS', root .. ':clusters:draining'),
   hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), allocated, length > max and 1 or 0, truncated, rows,
-  hash('leaving') }
+  hash('leaving'), freed }

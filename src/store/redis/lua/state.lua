@@ -1,6 +1,7 @@
 -- Needs time.
 -- include bytes
 -- include feed
+-- include freed
 -- include queue
 -- include to-come
 -- include usage
@@ -100,5 +101,6 @@ local function freeAllocation(root, id, cluster)
   countUsage(root, id, cluster, allocation)
   redis.call('HDEL', root .. ':leaving', id)
   redis.call('HDEL', key, id)
+  noteFreed(root, cluster, id .. ' ' .. allocation)
   redis.call('HINCRBY', root .. ':versions', 'freed:' .. cluster, 1)
 end

@@ -21,12 +21,15 @@ if advance.missed > 0 then
     redis.call('HINCRBY', root .. ':subscription:' .. id, 'dropped', int(advance.missed))
   end
 end
+local changed = {}
 for _, one in ipairs(advance.messages) do
   local isDue = not one.wait or redis.call('ZREM', root .. ':waits', one.wait) == 1
   if isDue and one.message and redis.call('HEXISTS', subscriptions, one.subscription) == 1 then
-    pushMessage(root, one.subscription, one.message, one.everyMs)
+    pushMessage(root, advance.project, one.subscription, one.message, one.everyMs)
+    changed[one.subscription] = true
   end
 end
+for id in pairs(changed) do countOutbox(root, advance.project, id) end
 for _, wait in ipairs(advance.waits) do
   if wait.at then
     redis.call('ZADD', root .. ':waits', int(wait.at), wait.member)

@@ -11,10 +11,12 @@
 local root, id, outcome = KEYS[1], ARGV[1], ARGV[3]
 local sub, due, now = root .. ':subscription:' .. id, root .. ':deliveries', nowMs()
 local outbox = sub .. ':outbox'
-local taking = tonumber(redis.call('HGET', sub, 'taking') or '0')
+local state = redis.call('HMGET', sub, 'taking', 'project')
+local taking, project = tonumber(state[1] or '0'), state[2]
 if taking == 0 or redis.call('LINDEX', outbox, 0) ~= ARGV[2] then return 0 end
 for i = 7, #ARGV do redis.call('LPUSH', sub .. ':log', ARGV[i]) end
 redis.call('LTRIM', sub .. ':log', 0, ARGV[5] - 1)
+countOutbox(root, project, id)
 if outcome == 'failed' then
   redis.call('HINCRBY', sub, 'tries', 1)
   redis.call('ZADD', due, int(now + ARGV[4]), id)
@@ -33,8 +35,9 @@ if outcome == 'dead' then
 end
 redis.call('LTRIM', outbox, taking, -1)
 redis.call('HDEL', sub, 'taking', 'tries')
-stateDropped(sub, id, now)
+stateDropped(root, project, id, now)
 redis.call('HSET', sub, 'sentAt', int(now))
+countOutbox(root, project, id)
 if redis.call('EXISTS', outbox) == 1 then
   redis.call('ZADD', due, int(now + ARGV[4]), id)
 else

@@ -10,15 +10,18 @@
 
 local root, id = KEYS[1], ARGV[1]
 local sub, now = root .. ':subscription:' .. id, nowMs()
-local room = MAX_PENDING - redis.call('LLEN', sub .. ':outbox')
-local dead = room > 0 and redis.call('LRANGE', sub .. ':dead', 0, room - 1) or {}
-for _, line in ipairs(dead) do
-  redis.call('RPUSH', sub .. ':outbox', outboxLine(now, string.match(line, '^%d+ (.*)$')))
+local project = redis.call('HGET', sub, 'project')
+local moved = 0
+while not isFull(root, project, sub) do
+  local line = redis.call('LPOP', sub .. ':dead')
+  if not line then break end
+  addLine(sub, outboxLine(now, string.match(line, '^%d+ (.*)$')))
+  moved = moved + 1
 end
-if #dead > 0 then
-  redis.call('LTRIM', sub .. ':dead', #dead, -1)
+if moved > 0 then
+  countOutbox(root, project, id)
   redis.call('ZADD', root .. ':deliveries', 'NX', int(now), id)
 end
-if redis.call('HDEL', sub, 'disabled') == 0 then return #dead end
+if redis.call('HDEL', sub, 'disabled') == 0 then return moved end
 redis.call('ZADD', root .. ':deliveries', int(now), id)
 return redis.call('LLEN', sub .. ':outbox')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -21,9 +21,10 @@ async function temporaryFor(t: TestContext): Promise<() => Promise<string[]>> {
 test('a Ray that does not start is reported with its log, and leaves no files', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'echelon-head-'));
   t.after(() => rm(directory, { recursive: true }));
-  await symlink(process.execPath, join(directory, 'python3'));
+  // As in a copied checkout: the script starts the Ray of the original.
+  await writeFile(join(directory, 'ray'), '#!/bin/sh\necho "another Ray"\nexit 9\n', { mode: 0o755 });
   await writeFile(
-    join(directory, 'ray'),
+    join(directory, 'python3'),
     '#!/bin/sh\necho "options: $*"\necho "token: $(printf %s "$RAY_AUTH_TOKEN" | wc -c) $RAY_USAGE_STATS_ENABLED"\nexit 7\n',
     { mode: 0o755 },
   );
@@ -35,7 +36,10 @@ test('a Ray that does not start is reported with its log, and leaves no files', 
   });
   await assert.rejects(starting, (error: Error) => {
     assert.match(error.message, /Ray did not start \(exit code 7\)/);
-    assert.match(error.message, /--head --block --node-ip-address=127\.0\.0\.1 --port=\d+/);
+    assert.match(
+      error.message,
+      /options: -m ray\.scripts\.scripts start --head --block --node-ip-address=127\.0\.0\.1 --port=\d+/,
+    );
     assert.doesNotMatch(error.message, /--port=6379/);
     assert.match(error.message, /token: 64 0/, 'a generated token, and no usage statistics');
     return true;

@@ -5,7 +5,8 @@ import { compileVerlAgent } from '../../../../src/engines/verl-agent/compile.ts'
 import { MERGED_CONFIG } from '../../../../src/engines/verl-agent/merged-config.ts';
 import type { ResolvedVerlAgent } from '../../../../src/engines/verl-agent/spec.ts';
 import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
-import { createSweepCheck, draftSweep } from '../../../../src/plan/sweep.ts';
+import { draftSweep } from '../../../../src/plan/sweep.ts';
+import { createSweepCheck } from '../../../../src/plan/sweep-check.ts';
 import type { SweepRequest } from '../../../../src/schemas/sweep.ts';
 
 const HGPO = 'qwen2.5_1.5b_alfworld_train';

@@ -47,7 +47,10 @@ test('metrics lists names with their last values, inert, and the named ones over
   const of = (...argv: string[]) => ['metrics', ids.measured, ...argv];
   const commands = [of(), of('actor/*', '--resolution', '4'), of('nothing-like-it'), of('actor/kll')];
   assertPrinted(t, 'metrics', await printed(...commands));
-  assert.equal((await run(...of('nothing-like-it'))).exitCode, EXIT.notOk);
+  for (const how of [[], ['--json'], ['--points']]) {
+    const { exitCode, output } = await run(...of('nothing-like-it', ...how));
+    assert.deepEqual([exitCode, output.lines], [EXIT.notOk, []]);
+  }
   assert.equal((await run(...of('--json'))).output.json<{ items: unknown[] }>().items.length, 3);
   const part = await run(...of('actor/kl', '--from', '3', '--to', '4', '--json'));
   const { series } = part.output.json<{ series: { points: { first: number }[] }[] }>();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { EXIT } from 'echelon-verify/cli/exit';
+import type { AttemptEvent } from '../../../../src/core/events.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';
@@ -131,6 +132,25 @@ describe('commands on experiments', () => {
     ]);
     assert.deepEqual((await run('logs', lease.experiment)).output.lines, ['one', '\\u001b[31mtwo']);
     assert.deepEqual((await run('logs', lease.experiment, '--tail', '1')).output.lines, ['\\u001b[31mtwo']);
+  });
+
+  test('metrics of an experiment that recorded none says what their source has seen', async () => {
+    const lease = await running(api.store);
+    const line =
+      'echelon: metrics.lines matched 0 of 1 printed lines; the first without a match is "Loss: 0.5"';
+    const events: AttemptEvent[] = [
+      { type: 'log', source: 'stderr', lines: [line, 'more'], cutBytes: 0 },
+      { type: 'gap', kind: 'reports', step: 0, count: 1, bytes: 0, rows: 0, reason: 'x' },
+    ];
+    assert.deepEqual((await run('metrics', lease.experiment)).output.lines, ['No metrics yet.']);
+    await api.store.events.append(
+      lease,
+      events.map((event, at) => ({ sequence: at + 1, at: 1, event })),
+    );
+    await api.store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
+    assert.deepEqual((await run('metrics', lease.experiment)).output.lines, [
+      `The experiment recorded no metrics. ${line.replace('echelon: ', '')}`,
+    ]);
   });
 
   test('get tells the steps that a restart trained again, and metrics shows them by attempt', async () => {

@@ -38,7 +38,7 @@ describe('echelon logs', () => {
     // Fails where only one page is asked for.
     assert.equal(output.lines.length, 7002);
     assert.equal(output.lines[6999], 'line 7000');
-    assert.equal(output.lines[7000], '\\u001b[2J\\u202eevil\\u0000');
+    assert.equal(output.lines[7000], '\\u202eevil');
     assert.match(output.lines[7001]!, /3 lines, 9 bytes dropped/);
     const raw = await run(id, '--raw', '--tail', '2');
     assert.equal(raw.output.lines[0], '\u001b[2J\u202eevil\u0000');
@@ -61,6 +61,72 @@ describe('echelon logs', () => {
     assert.deepEqual((await run(id, '--count', '--contains', 'line 77', '--json')).output.lines, [
       '{"matching":11}',
     ]);
+  });
+
+  test('colours are shown in a terminal and removed elsewhere, and a line is found without them', async (t) => {
+    const mine = await running(api.store);
+    const event: AttemptEvent = {
+      type: 'log',
+      source: 'stdout',
+      lines: ['\u001b[31mred\u001b[0m alert\u001b[1A'],
+      cutBytes: 0,
+    };
+    await api.store.events.append(mine, [{ sequence: 1, at: 7, event }]);
+    const found = ['--contains', 'red alert'];
+    assert.deepEqual((await run(mine.experiment, ...found)).output.lines, ['red alert']);
+    const before = process.env.FORCE_COLOR;
+    t.after(() => {
+      if (before === undefined) delete process.env.FORCE_COLOR;
+      else process.env.FORCE_COLOR = before;
+    });
+    process.env.FORCE_COLOR = '1';
+    assert.deepEqual((await run(mine.experiment, ...found)).output.lines, ['\u001b[31mred\u001b[0m alert']);
+  });
+
+  test('a progress bar is one line that changes on a terminal, and its present state elsewhere', async () => {
+    const mine = await running(api.store);
+    let sequence = 0;
+    const append = (...events: Partial<Extract<AttemptEvent, { type: 'log' }>>[]) =>
+      api.store.events.append(
+        mine,
+        events.map((event) => ({
+          sequence: ++sequence,
+          at: 7,
+          event: { type: 'log', source: 'stderr', lines: [], cutBytes: 0, ...event },
+        })),
+      );
+    await append(
+      { lines: ['start'] },
+      { progress: '10%' },
+      { source: 'stdout', lines: ['other'] },
+      { progress: '20%' },
+    );
+    assert.deepEqual((await run(mine.experiment)).output.lines, ['start', 'other', '20%']);
+    assert.deepEqual((await run(mine.experiment, '--source', 'stdout')).output.lines, ['other']);
+    assert.deepEqual((await run(mine.experiment, '--tail', '1')).output.lines, ['other', '20%']);
+    const shown: string[] = [];
+    const end = async () => {
+      await append({ progress: '30%' }, { source: 'stdout', lines: ['more'] }, { lines: ['100%'] });
+      await api.store.attempts.end(mine, { to: 'succeeded', reason: 'done' });
+    };
+    let ending: Promise<void> | undefined;
+    const output = {
+      ...keptOutput(),
+      line: (text = '') => void shown.push(text),
+      block: () => ({
+        show(lines: readonly string[]) {
+          shown.push(`block ${lines.join('|')}`);
+          ending ??= end();
+        },
+      }),
+    };
+    await runProgram(output, ['logs', mine.experiment, '-f', ...api.connection]);
+    await ending;
+    assert.deepEqual(
+      shown.join(', '),
+      'start, other, block 20%, block 30%, block , more, block 30%, block , 100%',
+    );
+    assert.deepEqual((await run(mine.experiment)).output.lines, ['start', 'other', 'more', '100%']);
   });
 
   test('--follow continues to the end with consecutive line numbers', async () => {

@@ -17,7 +17,9 @@ async function run(...argv: string[]) {
 }
 
 test('queues lists the queued experiments as a table or JSON', async () => {
-  assert.deepEqual((await run('queue')).output.lines, ['No experiment is queued.']);
+  const empty = await run('queue');
+  assert.deepEqual(empty.output.lines, ['No experiment is queued.']);
+  assert.match(empty.output.remarks.join(), /^No dispatcher is connected: nothing starts/);
   const { id } = await store.experiments.submit(submitInput({ gpus: 4, cpus: 8, name: 'train' }));
   await store.queue.note(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
   const text = (await run('queue')).output.lines.join('\n');
@@ -80,7 +82,8 @@ test('queues shows --limit experiments from as many pages as that takes', async 
   const shown = async (...argv: string[]) => {
     const output = keptOutput();
     await runProgram(output, ['queue', ...argv, ...connection]);
-    return { rows: output.lines.join('\n').split('\n').length - 1, remarks: output.remarks };
+    const remarks = output.remarks.filter((text) => !text.startsWith('No dispatcher'));
+    return { rows: output.lines.join('\n').split('\n').length - 1, remarks };
   };
   assert.deepEqual(await shown('--limit', '1001'), {
     rows: 1001,

@@ -138,6 +138,26 @@ test('a launch on a cluster without disk space is retried, then discarded for go
   assert.deepEqual(calls.slice(-2), ['stop 1 grace 0', 'end queued']);
 });
 
+test('a ray-worker of another version is a fault of the cluster, and is not asked for what it would misread', async () => {
+  const refused = attemptBench();
+  refused.state.launch = fails('version');
+  assert.equal(await refused.run().done, 'queued');
+  assert.deepEqual(refused.calls, ['launch 1', 'stop 1 grace 0', 'end queued']);
+  const older = attemptBench();
+  older.state.specVersions = [];
+  assert.equal(await older.run().done, 'queued');
+  assert.deepEqual(older.calls, ['stop 1 grace 0', 'end queued']);
+  assert.match(
+    older.state.decision!.reason,
+    /^attempt 1, cluster fault 1 of at most \d+: .*the ray-worker of c \(0\.9\) runs launch plans of an older version, .*: update the older of the two; it will be tried again/,
+  );
+  // It may run since before the ray-worker was replaced: the launch says so.
+  const takenOver = attemptBench({ takenOver: true });
+  takenOver.state.specVersions = [];
+  takenOver.state.launch = async () => ({ outcome: 'already-running' });
+  assert.equal(await takenOver.run().done, 'succeeded');
+});
+
 test('a refused launch fails the experiment; a fenced launch leads to another attempt', async () => {
   const refused = attemptBench();
   refused.state.launch = fails('invalid');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBatchLeases } from '../../../../src/dispatch/background/batch-leases.ts';
+import { createBatchLeases, createDoubts } from '../../../../src/dispatch/background/batch-leases.ts';
 import type { BatchRecord } from '../../../../src/store/batches/types.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { partialStore } from '../../../support/partial-store.ts';
@@ -29,6 +29,18 @@ function bench(taken: BatchRecord[][], { doubtMs }: { doubtMs?: number } = {}) {
     }),
   };
 }
+
+test('what is known of batches that another process has taken over is forgotten after an hour', () => {
+  let now = 0;
+  const doubts = createDoubts(1_000, () => now);
+  for (let batch = 1; batch <= 50; batch += 1) assert.ok(doubts.mayWait(record(batch)));
+  now = 1_000;
+  assert.ok(!doubts.mayWait(record(1)));
+  assert.equal(doubts.size(), 50);
+  now += 3_600_000;
+  assert.ok(doubts.mayWait(record(51)));
+  assert.equal(doubts.size(), 1);
+});
 
 test('a process does not take a batch twice that it is still verifying', async () => {
   const { leases } = bench([[record(1)], [record(1), record(2)], [record(1)]]);

@@ -39,6 +39,7 @@ function setUpAs(generation: string, node = 'node-1'): SetUp {
     sharedRoot: '/s',
     nodes,
     engines: [],
+    specVersions: [],
     freeDiskBytes: 1,
     startedAt: 0,
   };

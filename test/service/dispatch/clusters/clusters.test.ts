@@ -16,6 +16,7 @@ const DESCRIPTION: RayWorkerDescription = {
   nodeId: 'n',
   sharedRoot: '/',
   engines: [],
+  specVersions: [],
   freeDiskBytes: 0,
   startedAt: 0,
   nodes: [

@@ -5,8 +5,10 @@ import { type TestContext, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
 import { newSubscriptionId } from '../../../../src/core/ids.ts';
 import { createNotifications } from '../../../../src/dispatch/notifications/notifications.ts';
+import { ratesOf } from '../../../../src/dispatch/notifications/rates.ts';
 import type { SubscriptionInput } from '../../../../src/schemas/subscription.ts';
 import type { Store } from '../../../../src/store/store.ts';
+import { makeProjects } from '../../../support/access.ts';
 import { QUIET, submit, until } from '../../../support/dispatch.ts';
 import {
   HOOK_SECRET,
@@ -264,7 +266,7 @@ test('a full outbox counts the messages that it drops, and states them as a gap 
   const { pending, dropped } = await store.subscriptions.deliveries(id);
   assert.deepEqual([pending, dropped], [5_000, 5]);
   const deliver = async (most: number) => {
-    const delivery = await store.subscriptions.begin(id, most);
+    const delivery = await store.subscriptions.begin(id, most, []);
     await store.subscriptions.end(delivery!, { outcome: 'delivered', waitMs: 0, reason: null });
     return delivery!.messages.map(({ type, data }) => [type, data.dropped ?? null]);
   };
@@ -274,6 +276,78 @@ test('a full outbox counts the messages that it drops, and states them as a gap 
     ['gap', 5],
   ]);
   assert.equal((await store.subscriptions.deliveries(id)).dropped, 0);
+});
+
+test('a project has 5,000 pending messages, and a subscription its own 300 whatever the others have', async (t) => {
+  const { store } = await storeFor(t);
+  const ids = [];
+  for (let at = 0; at < 16; at += 1) ids.push(await subscribe(store, hook('https://example.com/')));
+  const send = (to: readonly string[], count: number) => {
+    const message = { id: 'm', type: 'test', at: 1, data: {} };
+    const messages = Array.from({ length: count }, () =>
+      to.map((one) => ({ subscription: one, message, everyMs: 0 })),
+    );
+    return store.subscriptions.advance({
+      project: 'default',
+      read: null,
+      messages: messages.flat(),
+      waits: [],
+    });
+  };
+  // What one cancelled sweep of 4,750 children did.
+  for (let part = 0; part < 5; part += 1) await send(ids, 950);
+  const pending = await Promise.all(
+    ids.map(async (id) => (await store.subscriptions.deliveries(id)).pending),
+  );
+  assert.equal(
+    pending.reduce((sum, one) => sum + one),
+    5_000,
+  );
+  const late = await storeFor(t);
+  const [greedy, other] = [
+    await subscribe(late.store, hook('https://a.example/')),
+    await subscribe(late.store, hook('https://b.example/')),
+  ];
+  for (const [to, count] of [
+    [greedy, 5_100],
+    [other, 310],
+  ] as const) {
+    const message = { id: 'm', type: 'test', at: 1, data: {} };
+    const messages = Array.from({ length: count }, () => ({ subscription: to, message, everyMs: 0 }));
+    await late.store.subscriptions.advance({ project: 'default', read: null, messages, waits: [] });
+  }
+  const shown = await late.store.subscriptions.deliveries(other);
+  assert.deepEqual([shown.pending, shown.dropped], [300, 10]);
+});
+
+test('deliveries above a rate wait for it, and those of another project do not', async (t) => {
+  const { store, redis } = await storeFor(t);
+  await makeProjects(store, 'other');
+  const url = 'https://example.com/hook';
+  const ids = [await subscribe(store, hook(url)), await subscribe(store, hook(`${url}?again`))];
+  const foreign = await subscribe(store, hook(url, { project: 'other' }));
+  const message = { id: 'm', type: 'test', at: 1, data: {} };
+  const begun = async (id: string) => {
+    const { project } = (await store.subscriptions.get(id))!;
+    await store.subscriptions.advance({
+      project,
+      read: null,
+      messages: [{ subscription: id, message, everyMs: 0 }],
+      waits: [],
+    });
+    const delivery = await store.subscriptions.begin(id, 1, ratesOf((await store.subscriptions.get(id))!));
+    if (delivery) await store.subscriptions.end(delivery, { outcome: 'delivered', waitMs: 0, reason: null });
+    return delivery !== undefined;
+  };
+  let count = 0;
+  while (count < 1_000 && (await begun(ids[count % 2]!))) count += 1;
+  assert.ok(count >= 300 && count < 400, `${count} deliveries`);
+  const held = ids[count % 2]!;
+  const now = Number((await redis.time())[0]) * 1000;
+  const { pending, nextAt, items } = await store.subscriptions.deliveries(held);
+  assert.ok(nextAt! > now - 1_000 && nextAt! < now + 5_000, `${nextAt}`);
+  assert.deepEqual([pending, items[0]!.outcome], [1, 'delivered']);
+  assert.ok(await begun(foreign));
 });
 
 test('a silent cluster is recorded once for each silence', async (t) => {
@@ -309,6 +383,19 @@ test('Slack and Teams get a text that contains no mention', async (t) => {
   assert.ok(!text.includes('\u202e'));
   assert.ok(teams.received[0]!.text.includes(`"type":"TextRun","text":"${told}<!channel> & `));
   assert.ok(teams.received[0]!.text.includes(url));
+});
+
+test('an e-mail goes to no domain that the operator has withdrawn, and the reason says so', async (t) => {
+  const settings = { smtpUrl: 'smtp://127.0.0.1:1', smtpFrom: 'echelon@example.com' };
+  const { store } = await sending(t, { settings });
+  const target = { kind: 'email', to: ['a@example.com', 'b@example.com.evil.test'] } as const;
+  const id = await subscribe(store, { events: ['state'], target: { ...target, to: [...target.to] } });
+  await submitTo(store);
+  const reason = await until(
+    async () => (await store.subscriptions.deliveries(id)).items[0]?.reason,
+    'it is tried',
+  );
+  assert.equal(reason, 'ECHELON_MAIL_DOMAINS does not have the domain of b@example.com.evil.test');
 });
 
 test('e-mails have all messages of their time, and a repetition has the same id', async (t) => {

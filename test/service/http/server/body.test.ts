@@ -55,6 +55,7 @@ describe('a body', () => {
     const response = await send(padded(256 * 1024 + 1), 'application/json');
     assert.equal(response.statusCode, 413);
     assert.equal(response.json().code, 'body-too-large');
+    assert.match(response.json().detail, /262,144 bytes/);
   });
 
   test('a missing body, or a body that is not a JSON object, gets 400', async () => {

@@ -70,6 +70,19 @@ describe('the id of an archive', () => {
     await (await open(where)).bind(store);
   });
 
+  test('objects that no id names are not taken over by a new installation', async (t) => {
+    const { store } = await storeFor(t);
+    const where = await directoryFor(t);
+    await (await open(where)).put('exp-a', DIGEST, BYTES);
+    await assert.rejects((await open(where)).bind(store), (error: Error) => {
+      assert.ok(coded('archive-mismatch')(error));
+      return /has objects, but no file "archive-id" .* Repeat the restore/.test(error.message);
+    });
+    assert.equal(await store.installation(), null, 'nothing is written');
+    await (await open(where)).remove('exp-a');
+    await (await open(where)).bind(store);
+  });
+
   /* Fails without the look at the id: what is not there is then held to be lost. */
   test('a mount that is lost later makes it unavailable, and nothing is put beside it or removed', async (t) => {
     const { store } = await storeFor(t);

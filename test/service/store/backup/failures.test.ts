@@ -122,6 +122,25 @@ test('a restore fails if the archive takes nothing, and a backup if the place ta
   await assert.rejects(createBackup(full(newArchive()), sourcesOf(await filled())), /no space left/);
 });
 
+test('nothing is copied any more when the error of a restore arrives', async () => {
+  const place = newArchive();
+  const backup = await createBackup(place, sourcesOf(await filled()));
+  const target = newArchive();
+  let copying = 0;
+  const slow: ListedArchive = {
+    ...target,
+    async put(owner, digest, bytes) {
+      copying++;
+      for (let turns = 0; turns < 50; turns++) await setImmediate();
+      await target.put(owner, digest, bytes);
+      copying--;
+    },
+  };
+  const broken = refusing(place, { numbers: [7], moment: 'while others run' });
+  await assert.rejects(restoreObjects(broken, backup, slow), /cannot be read/);
+  assert.equal(copying, 0);
+});
+
 test('a list of objects that breaks off fails the backup', async () => {
   const archive = await filled();
   for (const after of [0, 3, 20]) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
-import { newExperimentId } from '../../../../src/core/ids.ts';
+import { newExperimentId, newSubscriptionId } from '../../../../src/core/ids.ts';
 import { makeChild } from '../../../../src/plan/sweep.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
 import { RETENTION_STAGES } from '../../../../src/schemas/retention.ts';
@@ -18,7 +18,7 @@ const log = (text: string): AttemptEvent => ({ type: 'log', source: 'stdout', li
 async function checkCounts(): Promise<void> {
   const sums = new Map<string, number>();
   for (const key of await everyKey(redis)) {
-    if (!/^(x|sweep):[^:]+$/.test(key)) continue;
+    if (!/^(x|sweep|subscription):[^:]+$/.test(key)) continue;
     const [project, bytes, streamBytes] = await redis.hmget(
       `${ROOT}:${key}`,
       'project',
@@ -90,6 +90,32 @@ test('the bytes of a project are the sum of its records at each step of their li
   await redis.zrem(`${ROOT}:sweep-work`, sweep.id);
   assert.equal((await store.retention.expireSweeps('swept', until)).deleted, 1);
   assert.deepEqual(await store.projects.storedBytes(), new Map());
+});
+
+test('pending messages, dead letters and the log of a subscription count for its project until they are gone', async () => {
+  const project = 'told';
+  await store.projects.create(newProject({ name: project }, 1));
+  const id = newSubscriptionId();
+  const target = { kind: 'slack' as const, secret: 's' };
+  await store.subscriptions.add({ id, project, events: ['state'], target, createdBy: 'n' });
+  const counted = async () => {
+    await checkCounts();
+    return (await store.projects.storedBytes()).get(project) ?? 0;
+  };
+  const message = { id: 'm', type: 'test', at: 1, data: { text: 'x'.repeat(1000) } };
+  const messages = Array.from({ length: 100 }, () => ({ subscription: id, message, everyMs: 0 }));
+  await store.subscriptions.advance({ project, read: null, messages, waits: [] });
+  assert.ok((await counted()) > 100_000);
+  for (const outcome of ['delivered', 'dead'] as const) {
+    const delivery = (await store.subscriptions.begin(id, 50, []))!;
+    await store.subscriptions.end(delivery, { outcome, waitMs: 0, reason: null });
+    const bytes = await counted();
+    assert.ok(bytes > 50_000 && bytes < 90_000, `${bytes}`);
+  }
+  assert.equal(await store.subscriptions.resend(id), 50);
+  assert.ok((await counted()) > 50_000);
+  await store.subscriptions.remove({ project, id });
+  assert.equal(await counted(), 0);
 });
 
 describe('a quota of bytes', () => {

@@ -20,3 +20,17 @@ test('a preemption that an older version left behind its attempt counts for no r
   assert.equal(next.attempt, 2);
   assert.deepEqual(await leaving(), []);
 });
+
+test('a round knows for seconds which allocation has ended, because Ray may still count it', async (t) => {
+  const { store, redis } = await storeFor(t);
+  await store.clusters.put(clusterRecord());
+  const lease = await running(store);
+  const held = (await store.queue.snapshot(10)).allocations.get('local')!.items;
+  assert.deepEqual((await store.queue.snapshot(10)).freed, new Map());
+  await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
+  assert.deepEqual((await store.queue.snapshot(10)).freed, new Map([['local', held]]));
+  const key = '{echelon}:freed:local';
+  assert.ok((await redis.pttl(key)) > 0, 'it expires');
+  for (const member of await redis.zrange(key, '0', '-1')) await redis.zadd(key, Date.now() - 16_000, member);
+  assert.deepEqual((await store.queue.snapshot(10)).freed, new Map());
+});

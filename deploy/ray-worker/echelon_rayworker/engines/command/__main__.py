@@ -13,6 +13,9 @@ from .settings import NotStartable, settings_of
 
 
 def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        # A program may print any character, whatever the locale of this process.
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     spool = Spool.from_environment()
     try:
         code = Driver(settings_of(read_launch(sys.argv[1:])), spool, os.environ).run()

@@ -37,6 +37,7 @@ class BatchDirectory:
         self._spool = spool
         self._journal = os.path.join(settings.experiment_dir, JOURNAL)
         self._seen: dict[_File, float] = {}
+        self._told_of_many = False
         try:
             with open(self._journal, encoding="utf-8") as file:
                 self._taken = set(file.read().split("\0"))
@@ -66,6 +67,9 @@ class BatchDirectory:
                     if entry.name.endswith(ENDINGS) and not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
                         known = entry.stat(follow_symlinks=False)
                         found.append(_File(known.st_mtime_ns, entry.name, known.st_size))
+                if next(entries, None) is not None and not self._told_of_many:
+                    self._told_of_many = True
+                    self._spool.gap(0, 0, f"{self._directory} has more than {MAX_NAMES:,} files, and not all of them were read")
         except OSError:
             pass  # it is not there yet
         return sorted(found)

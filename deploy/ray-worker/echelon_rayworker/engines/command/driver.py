@@ -17,9 +17,10 @@ from echelon_rayworker.launch import CHECKPOINT_FILE
 
 from . import ranks
 from .batches import BatchDirectory
-from .node import STDERR, Output
+from .node import LINE_BYTES, STDERR, STDOUT, Output
+from .patterns import PrintedPatterns
 from .settings import NotStartable, Settings, is_inside
-from .sources import JsonFile, NoSource, PrintedJson, PrintedPatterns, Report, Source
+from .sources import JsonFile, NoSource, PrintedJson, Report, Source
 from .tensorboard import EventFiles
 
 LOOK_SECONDS = 0.5
@@ -27,6 +28,8 @@ LOOK_SECONDS = 0.5
 OTHERS_SECONDS = 15.0
 # Portions of output that wait; a rank waits for the driver, and drops lines if it waits for long.
 MAX_PORTIONS = 16
+# After so long without a metric, the log says what the source has seen so far.
+HINT_SECONDS = 120.0
 MAX_CHECKPOINT_BYTES = 64 * 1024
 
 
@@ -42,6 +45,7 @@ class Driver:
         self._step = 0
         self._failed = 0
         self._told = False
+        self._hint_at = float("inf")
         self._is_stopping = threading.Event()
         self._give_up = float("inf")
 
@@ -54,10 +58,12 @@ class Driver:
         self._ranks = ranks.start(self._settings, command, self._environment)
         signal.signal(signal.SIGTERM, self._on_sigterm)  # Ray puts a handler of its own in place
         self._spool.stage("running")
+        self._hint_at = time.monotonic() + HINT_SECONDS
         for number, rank in enumerate(self._ranks):
             threading.Thread(target=self._follow, args=(number, rank), daemon=True).start()
         self._pass_on()
         self._look(everything=True)
+        self._say_finding()
         if self._failed < 0:
             self._spool.close()
             _die_by(-self._failed)
@@ -110,6 +116,7 @@ class Driver:
                     print(f"{type(output).__module__}.{type(output).__name__}: {output}", file=sys.stderr, flush=True)
                     output = Output(code=1)
                 self._print(number, output)
+                self._account(number, output)
                 if output.code is not None:
                     running.discard(number)
                     self._ended(number, output.code)
@@ -118,17 +125,37 @@ class Driver:
                 look_at = time.monotonic() + LOOK_SECONDS
             if self._is_stopping.is_set():
                 self._stop_all()
+        for number in sorted(running):
+            _say(f"{_mark(number)}the program did not end here, so that its last lines may be missing")
 
     def _print(self, number: int, output: Output) -> None:
-        mark = f"[node {number}] " if number > 0 else ""
-        for source, line in output.lines:
-            (sys.stderr if source == STDERR else sys.stdout).write(f"{mark}{line}\n")
+        """The supervisor reads what is printed here as it reads the output of any driver."""
+        pipes = {STDOUT: sys.stdout, STDERR: sys.stderr}
+        for source, line, is_update in output.lines:
+            if not is_update:
+                pipes[source].write(f"{_mark(number)}{line}\n")
             if number == 0:
                 self._source.line(line)
-        if output.dropped:
-            _say(f"{mark}{output.dropped} lines were dropped: printed faster than they could be recorded")
+        for source, state in output.states:
+            # Whatever comes next begins the line anew.
+            pipes[source].write(f"{_mark(number)}{state}\r")
         sys.stdout.flush()
         sys.stderr.flush()
+
+    def _account(self, number: int, output: Output) -> None:
+        """Says what of a program's output is not among the lines, and what of it was ended."""
+        lines, size = output.dropped
+        if lines:
+            self._spool.lines_lost(lines, size, f"{_mark(number)}printed faster than it could be recorded")
+        if output.cut_bytes:
+            self._spool.lines_lost(0, output.cut_bytes, f"{_mark(number)}lines longer than {LINE_BYTES // 2**20} MiB were cut")
+        if output.is_cut_off:
+            self._spool.lines_lost(0, 0, f"{_mark(number)}the output was not read to its end, since another process holds it open")
+        if output.left:
+            _say(
+                f"{_mark(number)}the program has ended, so processes that it left running were ended too: {'; '.join(output.left)}. "
+                "Let the program wait for them (in a shell: wait)"
+            )
 
     def _ended(self, number: int, code: int) -> None:
         if code == 0:
@@ -151,9 +178,23 @@ class Driver:
 
     def _look(self, everything: bool = False) -> None:
         """At the files of the program. ``everything``: it has ended."""
-        self._source.look()
+        self._source.look(everything)
         if self._batches:
             self._batches.look(everything)
+        tally = self._source.tally
+        if tally and time.monotonic() >= self._hint_at:
+            self._hint_at = float("inf")
+            if tally.seen and not tally.matched:
+                _say(tally.finding())
+
+    def _say_finding(self) -> None:
+        """What the source of the metrics has seen; metrics that could not be read are a gap of the record."""
+        tally = self._source.tally
+        if tally is None:
+            return
+        if tally.refused:
+            self._spool.missing(tally.refused, tally.loss())
+        _say(tally.finding())
 
     def _report(self, step: int, values: Mapping[str, float]) -> None:
         if step > self._step:
@@ -176,6 +217,11 @@ def _die_by(number: int) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os.kill(os.getpid(), number)
+
+
+def _mark(number: int) -> str:
+    """Stands before the lines of every node but the first."""
+    return f"[node {number}] " if number > 0 else ""
 
 
 def _say(text: str) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -22,15 +23,27 @@ from . import keeper
 STDOUT, STDERR = pb.LogLines.STDOUT, pb.LogLines.STDERR
 # The pipes are at their ends when the keeper has ended; more is not waited for.
 PIPES_SECONDS = 2.0
+# Longer than a recorded line may be, so that metrics are found in long ones too.
+LINE_BYTES = 1024 * 1024
 
 
 @dataclass
 class Output:
-    """Lines in their order, each with its pipe; how many were dropped before; the return code once there is no more."""
+    """What a program printed, once the return code is there all of it."""
 
-    lines: list[tuple[int, str]] = field(default_factory=list)
-    dropped: int = 0
+    lines: list[tuple[int, str, bool]] = field(default_factory=list)
+    """In their order: pipe, text, and whether it is only a state of a line that the next state replaces (a progress bar)."""
+    dropped: tuple[int, int] = (0, 0)
+    """Lines and bytes that were dropped before these."""
+    cut_bytes: int = 0
+    """Bytes of lines that were too long."""
+    states: list[tuple[int, str]] = field(default_factory=list)
+    """Present states of progress bars, by their pipes."""
     code: Optional[int] = None
+    left: list[str] = field(default_factory=list)
+    """Commands of processes that outlived the program and were ended."""
+    is_cut_off: bool = False
+    """The pipes were not read to their ends, since another process holds them open."""
 
 
 class Node:
@@ -70,19 +83,22 @@ class Node:
         first.stderr.close()
         first.wait()
         # Secrets are masked where the driver's own output is recorded.
-        self._drain = PipeDrain(pipes, Redactor())
+        self._drain = PipeDrain(pipes, Redactor(), LINE_BYTES, takes_updates=True)
         os.set_blocking(self._status, False)
-        self._code: Optional[int] = None
+        self._end: Optional[tuple[int, list[str]]] = None
 
     def take(self, seconds: float) -> Output:
         """What was printed since the last call; waits so long for something."""
         self._drain.changed.wait(seconds)
         self._drain.changed.clear()
-        code = self._ended()
-        if code is not None:
-            self._drain.join(PIPES_SECONDS)
-        lines = [(run.source, line) for run in self._drain.take() for line in run.lines]
-        return Output(lines, self._drain.take_dropped()[0], code)
+        code, left = self._ended() or (None, [])
+        is_cut_off = code is not None and not self._drain.join(PIPES_SECONDS)
+        runs = self._drain.take()
+        return Output(
+            lines=[(run.source, line, run.is_update) for run in runs for line in run.lines],
+            states=self._drain.take_progress(), dropped=self._drain.take_dropped(), cut_bytes=sum(run.cut_bytes for run in runs), code=code, left=left,
+            is_cut_off=is_cut_off,
+        )  # fmt: skip
 
     def stop(self) -> None:
         """Sends SIGTERM to the program's process group."""
@@ -91,12 +107,14 @@ class Node:
         except BrokenPipeError:
             pass
 
-    def _ended(self) -> Optional[int]:
-        if self._code is None:
+    def _ended(self) -> Optional[tuple[int, list[str]]]:
+        """The return code, and the commands of processes that outlived the program."""
+        if self._end is None:
             try:
-                said = os.read(self._status, 64)
+                said = os.read(self._status, 4096)
             except BlockingIOError:
                 return None
             # A keeper that was killed says nothing, and the program was killed with it.
-            self._code = int(said or b"-9")
-        return self._code
+            end = json.loads(said or b'{"code": -9, "left": []}')
+            self._end = end["code"], end["left"]
+        return self._end

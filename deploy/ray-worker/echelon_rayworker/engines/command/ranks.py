@@ -11,7 +11,7 @@ import shutil
 from typing import Any, Callable, Mapping
 
 import echelon_rayworker
-from echelon_rayworker import allocation
+from echelon_rayworker import allocation, programvariables
 from echelon_rayworker.launch import VARIABLES_VARIABLE
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
@@ -25,7 +25,7 @@ ROOM_SECONDS = 120.0
 _SETUP_SECONDS = 1800
 # Calls of one actor at a time: one waits for output, one may stop the program.
 _CALLS = 3
-_OURS = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", "RAY_ADDRESS", allocation.VARIABLE)
+_OURS = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", "RAY_ADDRESS", allocation.VARIABLE, programvariables.VARIABLE)
 
 
 class Rank:

@@ -1,68 +1,50 @@
-"""Metrics in the lines that the program prints, or in a file to which it appends."""
+"""Metrics in what the program writes: JSON objects in the lines that it prints, or in a file to which it appends."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
-import re
 from typing import Any, Callable, Iterator, Mapping, Optional, Protocol
 
 from echelon_rayworker.files import open_regular
 
 from .settings import is_inside
+from .steps import NAMES, NO_STEP, step_of
+from .tally import Tally
 
 Report = Callable[[int, Mapping[str, float]], None]
 
-MAX_LINE_CHARACTERS = 2_000
-MAX_JSON_CHARACTERS = 65_536
+MAX_JSON_CHARACTERS = 1024 * 1024
 MAX_DEPTH = 8
 # Of a file, in one look: so often so much.
 READS = 16
 READ_BYTES = 4 * 1024 * 1024
-# Every repetition has a bound, so that no line costs more than its length times these.
-_NUMBER = r"([-+]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,4})?|[-+]?(?:nan|inf))"
-_BLANKS = r"[ \t]{0,64}"
+# Of what is left of a file after the program has ended.
+END_READS = 256
 
 
 class Source(Protocol):
     """Metrics of one attempt."""
 
+    tally: Optional[Tally]
+
     def line(self, text: str) -> None:
         """A line that the first rank printed."""
 
-    def look(self) -> None:
-        """Called now and then, and once after the end."""
+    def look(self, everything: bool = False) -> None:
+        """Called now and then; ``everything``: the program has ended, so that nothing more comes."""
 
 
 class NoSource:
     """No metrics but those of the capture package."""
 
+    tally: Optional[Tally] = None
+
     def line(self, text: str) -> None:
         """Ignored."""
 
-    def look(self) -> None:
+    def look(self, everything: bool = False) -> None:
         """Nothing to look at."""
-
-
-class PrintedPatterns(NoSource):
-    """Fixed texts with one `{number}`, by the names of their metrics; `step` names the training step of what follows."""
-
-    def __init__(self, patterns: Mapping[str, str], report: Report) -> None:
-        self._patterns = {name: _compiled(pattern) for name, pattern in patterns.items()}
-        self._report = report
-        self._step = 0
-
-    def line(self, text: str) -> None:
-        """Reports the metrics of one line."""
-        if len(text) > MAX_LINE_CHARACTERS:
-            return
-        found = {name: float(match[1]) for name, one in self._patterns.items() if (match := one.search(text))}
-        step = found.pop("step", None)
-        if step is not None and math.isfinite(step):
-            self._step = max(0, int(step))
-        if found:
-            self._report(self._step, found)
 
 
 class PrintedJson(NoSource):
@@ -70,12 +52,17 @@ class PrintedJson(NoSource):
 
     def __init__(self, prefix: str, report: Report) -> None:
         self._prefix = prefix
-        self._objects = JsonObjects(report)
+        self.tally = Tally("metrics.jsonPrefix", "printed lines")
+        self._objects = JsonObjects(report, self.tally)
 
     def line(self, text: str) -> None:
         """Reports the metrics of one line."""
-        if text.startswith(self._prefix):
-            self._objects.take(text[len(self._prefix) :])
+        rest = text[len(self._prefix) :]
+        # Without a prefix, ordinary lines stand among the objects.
+        if text.startswith(self._prefix) and (self._prefix or rest.lstrip().startswith("{")):
+            self._objects.take(rest)
+        else:
+            self.tally.ignore(text)
 
 
 class JsonFile(NoSource):
@@ -84,18 +71,29 @@ class JsonFile(NoSource):
     def __init__(self, directory: str, name: str, report: Report) -> None:
         self._directory = directory
         self._tail = FileTail(os.path.join(directory, name), from_now=True)
-        self._objects = JsonObjects(report)
+        self.tally = Tally("metrics.jsonFile", f"lines of {name}")
+        self._objects = JsonObjects(report, self.tally)
         self._rest = b""
 
-    def look(self) -> None:
-        """Reports what was appended."""
+    def look(self, everything: bool = False) -> None:
+        """Reports what was appended; at the end also a last line without a line feed."""
         if not is_inside(self._tail.path, self._directory):
             return
-        for data in self._tail.portions():
+        for data in self._tail.portions(END_READS if everything else READS):
             *lines, self._rest = (self._rest + data).split(b"\n")
-            self._rest = self._rest[:MAX_JSON_CHARACTERS]
+            # One byte more than a line may have, so that it is refused as too long.
+            self._rest = self._rest[: MAX_JSON_CHARACTERS + 1]
             for line in lines:
-                self._objects.take(line.decode("utf-8", "replace"))
+                self._take(line)
+        if everything:
+            self._take(self._rest)
+            self._rest = b""
+            if left := self._tail.unread():
+                self.tally.refuse("", f"{left:,} bytes of the file were not read in time")
+
+    def _take(self, line: bytes) -> None:
+        if line.strip():
+            self._objects.take(line.decode("utf-8", "replace"))
 
 
 class FileTail:
@@ -110,12 +108,19 @@ class FileTail:
             known = os.stat(path)
             self._inode, self._offset = known.st_ino, known.st_size
 
-    def portions(self) -> Iterator[bytes]:
+    def portions(self, reads: int = READS) -> Iterator[bytes]:
         """What is new, up to a bound: a file that grows without end has its turn again."""
-        for _ in range(READS):
+        for _ in range(reads):
             if not (data := self._read()):
                 return
             yield data
+
+    def unread(self) -> int:
+        """Bytes that are still to be read."""
+        try:
+            return max(0, os.stat(self.path).st_size - self._offset)
+        except OSError:
+            return 0
 
     def _read(self) -> bytes:
         try:
@@ -134,47 +139,54 @@ class FileTail:
 
 
 class JsonObjects:
-    """Objects with a `step`; every other number is a metric, in objects within them under `outer/inner`. Others are ignored."""
+    """Objects with a training step (see ``steps``); every other number is a metric, in objects within them under `outer/inner`."""
 
-    def __init__(self, report: Report) -> None:
-        self._report = report
+    def __init__(self, report: Report, tally: Tally) -> None:
+        self._report, self._tally = report, tally
         self._step = 0
 
     def take(self, text: str) -> None:
-        """Reports one object."""
-        if len(text) > MAX_JSON_CHARACTERS or not text.lstrip().startswith("{"):
+        """Reports one object; anything else is counted."""
+        if len(text) > MAX_JSON_CHARACTERS:
+            self._tally.refuse(text, f"it is longer than {MAX_JSON_CHARACTERS:,} characters")
             return
         try:
             given = json.loads(text)
         except (ValueError, RecursionError):
+            given = None
+        if not isinstance(given, dict):
+            self._tally.refuse(text, "it is no JSON object")
             return
-        step = given.pop("step", None)
-        if isinstance(step, (int, float)) and not isinstance(step, bool) and math.isfinite(step):
-            self._step = max(0, int(step))
-        if found := _numbers(given):
-            self._report(self._step, found)
+        name = next((name for name in NAMES if given.get(name) is not None), None)
+        if name is not None and (step := step_of(given.pop(name))) is not None:
+            self._step = step
+        elif name is not None:
+            # At the step before, its metrics would be wrong.
+            self._tally.refuse(text, NO_STEP)
+            return
+        self._take_numbers(text, given, has_step=name is not None)
+
+    def _take_numbers(self, text: str, given: Mapping[str, Any], has_step: bool) -> None:
+        try:
+            found = _numbers(given)
+        except OverflowError:
+            self._tally.refuse(text, "a number is beyond double precision")
+            return
+        if not found:
+            self._tally.ignore(text)
+            return
+        if not has_step:
+            self._tally.note(f"named no step and count for step {self._step:,} (names of steps: {', '.join(NAMES)})", text)
+        self._tally.match()
+        self._report(self._step, found)
 
 
 def _numbers(given: Mapping[str, Any], prefix: str = "", depth: int = 1) -> dict[str, float]:
+    """OverflowError for an integer that no float has."""
     found: dict[str, float] = {}
     for name, value in given.items():
         if isinstance(value, dict) and depth < MAX_DEPTH:
             found.update(_numbers(value, f"{prefix}{name}/", depth + 1))
-        elif (number := _number(value)) is not None:
-            found[prefix + name] = number
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            found[prefix + name] = float(value)
     return found
-
-
-def _number(value: Any) -> Optional[float]:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return None
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """No expression of a user's is run: the texts around the number are taken as they are."""
-    before, after = (_BLANKS.join(map(re.escape, re.split(" +", part))) for part in pattern.split("{number}"))
-    return re.compile(before + _NUMBER + after, re.IGNORECASE)

@@ -13,7 +13,9 @@ from typing import Iterator, Optional
 from echelon_rayworker.gen import event_pb2 as pb
 
 from .settings import is_inside
-from .sources import FileTail, NoSource, Report
+from .sources import END_READS, READS, FileTail, NoSource, Report
+from .steps import NO_STEP, step_of
+from .tally import Tally
 
 MARK = "tfevents"
 MAX_FILES = 64
@@ -30,18 +32,43 @@ class EventFiles(NoSource):
 
     def __init__(self, directory: str, name: str, report: Report) -> None:
         self._root, self._directory, self._report = directory, os.path.join(directory, name), report
-        self._files: dict[str, EventFile] = {path: EventFile(path, from_now=True) for path in self._paths()}
+        self.tally = Tally("metrics.tensorboard", f"records of the event files below {name}")
+        paths = self._paths()
+        self._files = {path: EventFile(path, from_now=True) for path in paths[-MAX_FILES:]}
+        self._most = len(self._files) + MAX_FILES
+        # Files that are not followed: too many of an earlier attempt, or of this one.
+        self._ignored = set(paths[:-MAX_FILES])
 
-    def look(self) -> None:
+    def look(self, everything: bool = False) -> None:
         """Reports what was appended."""
         for path in self._paths():
-            if path not in self._files and len(self._files) < MAX_FILES:
+            if path in self._files or path in self._ignored:
+                continue
+            if len(self._files) < self._most:
                 self._files[path] = EventFile(path)
-        for file in self._files.values():
+            else:
+                self._ignored.add(path)
+                self.tally.refuse(path, f"there are more than {MAX_FILES} new event files")
+        for path, file in self._files.items():
             # Most writers have an event for each scalar.
-            for step, events in groupby(file.events(), lambda event: event.step):
-                if values := dict(scalar for event in events for scalar in _scalars(event)):
-                    self._report(max(0, step), values)
+            for number, events in groupby(file.events(END_READS if everything else READS), lambda event: event.step):
+                self._take(number, list(events))
+            if everything and file.is_amid_record:
+                self.tally.refuse(path, "the file ends within a record")
+
+    def _take(self, number: int, events: list[pb.Event]) -> None:
+        scalars = [list(_scalars(event)) for event in events]
+        values = dict(scalar for some in scalars for scalar in some)
+        step = step_of(number)
+        for some in scalars:
+            if some and step is None:
+                self.tally.refuse(f"{some[0][0]} of step {number}", NO_STEP)
+            elif some:
+                self.tally.match()
+            else:
+                self.tally.ignore("a record without a number")
+        if values and step is not None:
+            self._report(step, values)
 
     def _paths(self) -> list[str]:
         if not is_inside(self._directory, self._root):
@@ -51,7 +78,7 @@ class EventFiles(NoSource):
             if directory.count(os.sep) - self._directory.count(os.sep) >= MAX_DEPTH:
                 below.clear()
             found += [os.path.join(directory, name) for name in sorted(names) if MARK in name]
-        return sorted(found)[-MAX_FILES:]
+        return sorted(found)
 
 
 class EventFile:
@@ -63,9 +90,14 @@ class EventFile:
         # Bytes of a large record that are still to be ignored.
         self._ignored = 0
 
-    def events(self) -> Iterator[pb.Event]:
+    @property
+    def is_amid_record(self) -> bool:
+        """Whether a record has begun that has not ended."""
+        return bool(self._rest) or self._ignored > 0
+
+    def events(self, reads: int = READS) -> Iterator[pb.Event]:
         """The whole records that were appended. A file with other content ends without one."""
-        for data in self._tail.portions():
+        for data in self._tail.portions(reads):
             self._rest += data
             while (record := self._next()) is not None:
                 try:

@@ -15,6 +15,7 @@ from typing import Optional
 
 from echelon_rayworker import processes
 from echelon_rayworker.launch import forget_hidden, with_package
+from echelon_rayworker.programvariables import program_environment
 
 from . import environment, hidden, launcher, panel, process_setup
 from .settings import Settings
@@ -31,8 +32,9 @@ class Child:
         """``held``: a descriptor that the launcher holds as well, so that it is let go when both are gone."""
         init = settings.overrides.take("ray_init.")
         given = {key.partition("env_vars.")[2]: init.pop(key) for key in list(init) if "env_vars." in key}
+        own = program_environment(os.environ)
         variables = environment.runtime_variables(
-            {**os.environ, **given}, settings.home, settings.observations, settings.advantages
+            {**own, **given}, settings.home, settings.observations, settings.advantages
         )
         self._attempt_dir = settings.attempt_dir
         if settings.replicates:
@@ -50,7 +52,7 @@ class Child:
         self._process = subprocess.Popen(
             command,
             cwd=settings.home,
-            env={**os.environ, "PYTHONPATH": path, **given, launcher.VARIABLE: json.dumps(runtime)},
+            env={**own, "PYTHONPATH": path, **given, launcher.VARIABLE: json.dumps(runtime)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,6 +1,10 @@
+import type { Answer } from 'echelon-client/calls';
+import { metricsFinding } from 'echelon-client/metrics-finding';
+import { withoutControls } from 'echelon-verify/text/colors';
 import { counted } from 'echelon-verify/text/plural';
 import { useMemo, useRef } from 'preact/hooks';
-import { useGet } from '../../app/resource.ts';
+import { api } from '../../app/api.ts';
+import { useGet, useResource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import { Curve, type StripCell } from '../../charts/curve.tsx';
 import {
@@ -33,6 +37,8 @@ interface CurvesProps {
   tick: number;
 }
 
+type Metric = Answer<'get', '/v1/experiments/{id}/metrics/names'>['items'][number];
+
 /** The curves of chosen metrics, each over the outcomes of the batches it was trained on. */
 export function Curves({ experiment, batches, tick }: CurvesProps) {
   const path = { id: experiment.id };
@@ -43,7 +49,7 @@ export function Curves({ experiment, batches, tick }: CurvesProps) {
         items.length === 0 ? (
           <NoMetrics experiment={experiment} />
         ) : (
-          <Charts {...{ experiment, batches, tick }} names={items.map(({ name }) => name)} />
+          <Charts {...{ experiment, batches, tick }} metrics={items} />
         )
       }
     </Await>
@@ -62,6 +68,7 @@ function NoMetrics({ experiment: { id, state, verification } }: { experiment: De
     );
   return (
     <Empty title="This run recorded no metrics">
+      <MetricsFinding id={id} />
       <p>
         It can show its <a href={`/experiments/${id}?tab=logs`}>logs</a>, its{' '}
         <a href={`/experiments/${id}?tab=attempts`}>attempts</a>
@@ -76,13 +83,19 @@ function NoMetrics({ experiment: { id, state, verification } }: { experiment: De
   );
 }
 
+function MetricsFinding({ id }: { id: string }) {
+  const { data } = useResource((signal) => metricsFinding(api, id, signal), [id]);
+  return data === undefined ? null : <p>{withoutControls(data)}</p>;
+}
+
 /** Curves that a search shows at once. */
 const MAX_FOUND = 12;
 const SMOOTHINGS = ['0.6', '0.9', '0.98'];
 const AXES: readonly Axis[] = ['step', 'time', 'hours'];
 const NONE: StripCell[] = [];
 
-function Charts({ experiment, batches, tick, names }: CurvesProps & { names: string[] }) {
+function Charts({ experiment, batches, tick, metrics }: CurvesProps & { metrics: readonly Metric[] }) {
+  const names = useMemo(() => metrics.map(({ name }) => name), [metrics]);
   const { query } = place.value;
   const match = query.get('match') ?? '';
   const found = match === '' ? [] : namesLike(names, match);
@@ -183,6 +196,7 @@ function Charts({ experiment, batches, tick, names }: CurvesProps & { names: str
                   axis,
                 )}
                 {...{ experiment, look }}
+                newest={metrics.find((one) => one.name === name)?.last}
                 // Batches and the zoom of the API have steps only.
                 strip={axis === 'step' ? strip : NONE}
                 onZoom={axis === 'step' ? zoom : undefined}
@@ -211,6 +225,8 @@ const toCell = ({ attempt, batch, step, verification }: ListedBatch): StripCell 
 
 interface ChartProps {
   name: string;
+  /** The value that was recorded last, as the command line shows it, whatever part of the curve is drawn. */
+  newest: Metric['last'] | undefined;
   data: CurveData;
   strip: StripCell[];
   experiment: Detail;
@@ -219,18 +235,17 @@ interface ChartProps {
   onDrop: (() => void) | undefined;
 }
 
-function Chart({ name, data, strip, experiment, look, onZoom, onDrop }: ChartProps) {
+function Chart({ name, newest, data, strip, experiment, look, onZoom, onDrop }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const [steps = [], means = [], maxima = [], minima = []] = data.columns;
   const reduced = reductionOf(data);
-  const last = means.findLast((value) => value !== null);
   return (
     <Card
       label={inert(name)}
       title={
         <>
           <h2 class="mono clip">{inert(name)}</h2>
-          <strong>{figure(last)}</strong>
+          <strong title="newest value">{figure(newest)}</strong>
         </>
       }
       end={
@@ -255,7 +270,7 @@ function Chart({ name, data, strip, experiment, look, onZoom, onDrop }: ChartPro
             data={smoothed(data, look.weight)}
             isLog={look.isLog}
             strip={strip}
-            label={`${inert(name)} over ${counted(steps.length, data.axis === 'step' ? 'step' : 'point')}; last ${figure(last)}. A table follows.`}
+            label={`${inert(name)} over ${counted(steps.length, data.axis === 'step' ? 'step' : 'point')}; newest ${figure(newest)}. A table follows.`}
             onPick={({ attempt, batch }) =>
               navigate(`/experiments/${experiment.id}/batches/${attempt}/${batch}`)
             }

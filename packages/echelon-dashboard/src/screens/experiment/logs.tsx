@@ -122,11 +122,11 @@ function All({
     );
   return (
     <Await of={end}>
-      {({ lines }) => {
+      {({ lines, progress }) => {
         put(lines);
         const total = lines.at(-1)?.line ?? 0;
         const line = asked === 'error' ? errorLineOf(lines) : Number(asked) || undefined;
-        if (total === 0) {
+        if (total === 0 && progress.length === 0) {
           return (
             <Empty title="No output">
               <p>The driver has written no line.</p>
@@ -141,6 +141,7 @@ function All({
             asked={line === undefined ? undefined : Math.min(line, total) - 1}
             isFollowing={line === undefined}
             isWrapped={isWrapped}
+            states={progress}
             note={failure ? `Not loaded: ${failure.message}` : `${count(total)} ${nounOf(total, 'line')}`}
           />
         );

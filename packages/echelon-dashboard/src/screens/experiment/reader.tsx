@@ -1,7 +1,8 @@
 import type { LogPage } from 'echelon-client/calls';
+import { spansOf } from 'echelon-verify/text/colors';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { classesOf } from '../../models/log-colors.ts';
 import { LINE_HEIGHT, topOf, windowOf } from '../../models/log-lines.ts';
-import { withoutEscapes } from '../../models/words.ts';
 
 export type Line = LogPage['lines'][number];
 
@@ -18,10 +19,21 @@ interface ReaderProps {
   /** Whether long lines take several rows. */
   isWrapped: boolean;
   note: string;
+  /** Present states of progress bars. */
+  states?: LogPage['progress'] | undefined;
 }
 
 /** Lines of which only those in view are in the document. */
-export function Reader({ total, lineAt, want, asked, isFollowing = false, isWrapped, note }: ReaderProps) {
+export function Reader({
+  total,
+  lineAt,
+  want,
+  asked,
+  isFollowing = false,
+  isWrapped,
+  note,
+  states = [],
+}: ReaderProps) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(isFollowing);
   const [scroll, setScroll] = useState({ top: 0, view: 0 });
@@ -73,6 +85,11 @@ export function Reader({ total, lineAt, want, asked, isFollowing = false, isWrap
           </div>
         </div>
       </div>
+      {states.map(({ source, text }) => (
+        <p key={source} class={`state ${source}`} title={`Line of ${source} that changes`}>
+          <Text text={text} />
+        </p>
+      ))}
     </section>
   );
 }
@@ -86,13 +103,30 @@ function OneLine({ line, at, isAsked }: { line: Line | undefined; at: number; is
       </p>
     );
   }
-  const text = withoutEscapes(line.text);
   return (
     <p class={`${line.source}${isAsked ? ' asked' : ''}`}>
       <a class="line" href={`?tab=logs&line=${line.line}`} aria-label={`Line ${line.line}`}>
         {line.line}
       </a>
-      <span class="text">{line.source === 'gap' ? `— ${text} —` : text}</span>
+      <Text text={line.source === 'gap' ? `— ${line.text} —` : line.text} />
     </p>
+  );
+}
+
+/** Foreign text in its colours. */
+function Text({ text }: { text: string }) {
+  return (
+    <span class="text">
+      {spansOf(text).map(({ text, style }, at) => {
+        const classes = classesOf(style);
+        return classes === '' ? (
+          text
+        ) : (
+          <span key={at} class={classes}>
+            {text}
+          </span>
+        );
+      })}
+    </span>
   );
 }

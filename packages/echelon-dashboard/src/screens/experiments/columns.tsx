@@ -1,6 +1,7 @@
 import type { Experiment } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
 import { place, setQuery } from '../../app/router.ts';
+import { now } from '../../app/server-clock.ts';
 import { chooseMetrics } from '../../models/curves.ts';
 import { count, duration, figure, inert } from '../../models/words.ts';
 import type { Column } from '../../parts/data-table.tsx';
@@ -54,8 +55,7 @@ const COLUMNS: Record<string, Shown> = {
     class: 'number wider',
     width: '74px',
     sort: 'duration',
-    cell: ({ startedAt, endedAt }) =>
-      startedAt === null ? '–' : duration((endedAt ?? Date.now()) - startedAt),
+    cell: ({ startedAt, endedAt }) => (startedAt === null ? '–' : duration((endedAt ?? now()) - startedAt)),
   },
   submitted: {
     title: 'Submitted',

@@ -3,6 +3,7 @@ import { shortNode } from 'echelon-client/short-node';
 import { counted } from 'echelon-verify/text/plural';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { place } from '../../app/router.ts';
+import { now as serverNow } from '../../app/server-clock.ts';
 import { may } from '../../app/session.ts';
 import {
   type Axis,
@@ -41,7 +42,7 @@ interface GanttProps {
 
 /** A lane for each node: its running experiments, and the queued ones that are expected to start there. */
 export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
-  const now = Date.now();
+  const now = serverNow();
   const of = { ...queue, allocated: allocations.items, queued: queue.items };
   const lanes = lanesOf(of, now);
   const bars = lanes.flatMap((lane) => lane.bars);

@@ -5,6 +5,8 @@
 
 import type { FileMetaData } from 'hyparquet';
 import { parquetHeader } from 'hyparquet/src/column.js';
+import { getSchemaPath } from 'hyparquet/src/schema.js';
+import { checkPageContent, type PageColumn } from './parquet-runs.ts';
 import type { DumpSource } from './source.ts';
 
 /** Bytes of the footer. */
@@ -15,6 +17,16 @@ const MAX_GROUP_BYTES = 2 ** 28;
 const MAX_DICTIONARY_BYTES = 2 ** 24;
 /** Values of the chosen columns of one row group. */
 const MAX_GROUP_VALUES = 2 ** 23;
+/** The same of a file: row groups may name the same pages again and again. */
+const MAX_FILE_BYTES = 2 ** 34;
+const MAX_FILE_VALUES = 2 ** 28;
+/** Elements of the schema, and row groups: each row group is read by the whole schema. */
+const MAX_SCHEMA_ELEMENTS = 10_000;
+const MAX_GROUPS = 2 ** 16;
+/** Lists and structures in one another: each value can begin all of them again. */
+const MAX_DEPTH = 32;
+/** Bytes of a value of fixed length. */
+const MAX_FIXED_BYTES = 2 ** 16;
 
 /** Encodings that take no more memory than a page and its number of values say. Shared prefixes can take its square. */
 const ENCODINGS: readonly (string | undefined)[] = [
@@ -56,18 +68,62 @@ export async function checkedFooter(source: DumpSource): Promise<ArrayBuffer> {
   return footer;
 }
 
-/** Throws a {@link ParquetLimitError} if the pages of these columns of one row group hold too many values or bytes. */
-export async function checkPages(source: DumpSource, chunks: readonly ColumnChunk[]): Promise<void> {
-  const held = { bytes: 0, values: 0 };
-  for (const { meta_data: meta } of chunks) {
-    const start = Number(meta?.dictionary_page_offset ?? meta?.data_page_offset ?? 0);
-    const length = Number(meta?.total_compressed_size ?? 0);
-    limit('bytes', length, MAX_GROUP_BYTES);
-    addPages(new DataView(await source.slice(start, start + length)), held);
-  }
+/** Throws a {@link ParquetLimitError} if the row groups have not the rows of the file, or there is too much of anything. */
+export function checkMetadata(
+  { schema, row_groups: groups, num_rows: rows }: FileMetaData,
+  maxRows: number,
+): void {
+  limit('elements of a schema', schema.length, MAX_SCHEMA_ELEMENTS);
+  limit('row groups', groups.length, MAX_GROUPS);
+  limit('rows', Number(rows), maxRows);
+  for (const { type_length: bytes = 0 } of schema) limit('bytes of a value', bytes, MAX_FIXED_BYTES);
+  const all = groups.reduce(
+    (sum, group) => sum + limit('rows of a group', Number(group.num_rows), maxRows),
+    0,
+  );
+  if (all !== Number(rows)) throw new ParquetLimitError(`${all} rows in its row groups, ${rows} are stated`);
 }
 
-function addPages(view: DataView, held: { bytes: number; values: number }): void {
+/** What was read of a file or of a row group. */
+interface Held {
+  bytes: number;
+  values: number;
+}
+
+/**
+ * Gives the check of the row groups of a file, which must be called in their order. It throws a {@link ParquetLimitError} if the
+ * pages of the given columns of a group hold too many values or bytes, and a PageError if their content cannot be decoded.
+ */
+export function pagesCheck(
+  source: DumpSource,
+  schema: FileMetaData['schema'],
+  unpackers: Readonly<Partial<Record<string, PageColumn['unpack']>>>,
+): (chunks: readonly ColumnChunk[]) => Promise<void> {
+  const ofFile: Held = { bytes: 0, values: 0 };
+  return async (chunks) => {
+    const ofGroup: Held = { bytes: 0, values: 0 };
+    for (const { meta_data: meta } of chunks) {
+      if (meta === undefined) throw new Error('a column without metadata');
+      // The decoder takes 0 for no dictionary too.
+      const start = Number(meta.dictionary_page_offset || meta.data_page_offset);
+      const length = limit('bytes', Number(meta.total_compressed_size), MAX_GROUP_BYTES);
+      limit('lists and structures in one another', meta.path_in_schema.length, MAX_DEPTH);
+      const path = getSchemaPath(schema, meta.path_in_schema);
+      // One value in it can stand in any number of places.
+      if (path.some(({ element }) => element.logical_type?.type === 'VARIANT'))
+        throw new ParquetLimitError('a column of the type VARIANT');
+      const unpack = unpackers[meta.codec] ?? ((packed) => packed);
+      const view = new DataView(await source.slice(start, start + length));
+      addPages(view, ofGroup, { meta, path, unpack });
+    }
+    ofFile.bytes += ofGroup.bytes;
+    ofFile.values += ofGroup.values;
+    limit('bytes in all row groups', ofFile.bytes, MAX_FILE_BYTES);
+    limit('values in all row groups', ofFile.values, MAX_FILE_VALUES);
+  };
+}
+
+function addPages(view: DataView, held: Held, column: PageColumn): void {
   const reader = { view, offset: 0 };
   while (reader.offset < view.byteLength - 1) {
     checkStruct(view, reader.offset);
@@ -81,13 +137,21 @@ function addPages(view: DataView, held: { bytes: number; values: number }): void
     held.bytes += limit('bytes', page.uncompressed_page_size, MAX_GROUP_BYTES);
     limit('values', held.values, MAX_GROUP_VALUES);
     limit('bytes', held.bytes, MAX_GROUP_BYTES);
-    reader.offset += limit('bytes', page.compressed_page_size, view.byteLength);
+    const size = limit('bytes', page.compressed_page_size, view.byteLength);
+    const end = Math.min(reader.offset + size, view.byteLength);
+    checkPageContent(
+      new Uint8Array(view.buffer, view.byteOffset + reader.offset, end - reader.offset),
+      page,
+      column,
+    );
+    reader.offset += size;
   }
 }
 
 function limit(unit: string, count: number, most: number): number {
   if (count >= 0 && count <= most) return count;
-  throw new ParquetLimitError(`${count} ${unit} in a row group, at most ${most} are read`);
+  const where = /^(?:bytes|values)$/.test(unit) ? ' in a row group' : '';
+  throw new ParquetLimitError(`${count} ${unit}${where}, at most ${most} are read`);
 }
 
 /** Types of Thrift's compact protocol. The others are booleans, which take no byte as a field, and varints. */

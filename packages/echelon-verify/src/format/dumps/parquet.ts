@@ -3,7 +3,9 @@ import * as zlib from 'node:zlib';
 import { type Compressors, type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { MAX_ROWS } from '../batch.ts';
 import { BatchFormatError } from '../format-error.ts';
-import { checkedFooter, checkPages, ParquetLimitError } from './parquet-limits.ts';
+import { progressed } from '../reading.ts';
+import { checkedFooter, checkMetadata, ParquetLimitError, pagesCheck } from './parquet-limits.ts';
+import { PageError, unpackSnappy } from './parquet-runs.ts';
 import type { DumpSource } from './source.ts';
 
 /** What the end of a parquet file says. */
@@ -29,14 +31,11 @@ export function isParquet(bytes: Uint8Array): boolean {
 
 /** Reads the columns' names and the number of rows. Throws a BatchFormatError. */
 export async function readParquetHead(source: DumpSource): Promise<ParquetHead> {
-  const metadata = await orUnreadable(source, async () =>
-    parquetMetadata(await checkedFooter(source), { geoparquet: false }),
-  );
-  const rows = Number(metadata.num_rows);
-  const expected = `at most ${MAX_ROWS} rows`;
-  if (!(rows >= 0 && rows <= MAX_ROWS))
-    throw new BatchFormatError({ code: 'too-large', file: source.path, expected, found: `${rows}` });
-  return { rows, columns: columnsOf(metadata), metadata };
+  return await orUnreadable(source, async () => {
+    const metadata = parquetMetadata(await checkedFooter(source), { geoparquet: false });
+    checkMetadata(metadata, MAX_ROWS);
+    return { rows: Number(metadata.num_rows), columns: columnsOf(metadata), metadata };
+  });
 }
 
 function columnsOf({ schema }: FileMetaData): ParquetColumn[] {
@@ -67,25 +66,23 @@ export async function* parquetRows(
   { metadata }: ParquetHead,
   columns: readonly string[],
 ): AsyncGenerator<Record<string, unknown>[]> {
-  let rowStart = 0;
+  const check = pagesCheck(source, metadata.schema, COMPRESSORS);
   for (const group of metadata.row_groups) {
-    const rows = Number(group.num_rows);
-    const range = { rowStart, rowEnd: rowStart + rows };
     const chunks = group.columns.filter(({ meta_data: meta }) =>
       columns.includes(meta?.path_in_schema[0] ?? ''),
     );
     yield await orUnreadable(source, async () => {
-      await checkPages(source, chunks);
+      await check(chunks);
+      progressed();
       return await parquetReadObjects({
         file: source,
-        metadata,
+        // Only this group: the reader goes through all that it is given.
+        metadata: { ...metadata, row_groups: [group] },
         columns: [...columns],
-        ...range,
         rowFormat: 'object',
         compressors: COMPRESSORS,
       });
     });
-    rowStart += rows;
   }
 }
 
@@ -93,6 +90,7 @@ export async function* parquetRows(
 type Unpack = ((input: Uint8Array, options: { maxOutputLength: number }) => Uint8Array) | undefined;
 
 const COMPRESSORS: Compressors = {
+  SNAPPY: unpackSnappy,
   ZSTD: unpacking('zstd', zlib.zstdDecompressSync),
   GZIP: unpacking('gzip', zlib.gunzipSync),
   BROTLI: unpacking('brotli', zlib.brotliDecompressSync),
@@ -126,6 +124,7 @@ async function orUnreadable<T>(source: DumpSource, read: () => Promise<T>): Prom
         'a parquet file that can be unpacked here',
         `${message}, which \`echelon verify\` reads with Node 22.15 or later`,
       );
+    if (cause instanceof PageError) throw fault('unreadable', WHOLE, message);
     // The reader went past the end of a part, or found other fields than a part has.
     if ((cause instanceof RangeError && !('code' in cause)) || cause instanceof TypeError)
       throw fault('unreadable', WHOLE, 'a part that ends early or is damaged');

@@ -1,3 +1,4 @@
+import type { Finding } from '../../report.ts';
 import type { StepSettings } from './settings.ts';
 
 /** Names of rows as dense ids. */
@@ -59,4 +60,6 @@ export interface StepBatch {
   readonly tokens: StepTokens;
   /** Why the step has not the micro-batches of all ranks, although others are recorded. */
   readonly notJoined?: { readonly reason: 'repeated' | 'disagree'; readonly ranks: readonly number[] };
+  /** What the reader of a dump found about the files of the step. Not on the wire. */
+  readonly findings?: readonly Finding[];
 }

@@ -4,7 +4,7 @@ import type { StepSettings } from '../format/settings.ts';
 import type { StepBatch } from '../format/step-batch.ts';
 
 /** Kinds of changes. A hypothesis has at most one of each. */
-export const DIMENSIONS = ['aggregation', 'scale', 'loss', 'old', 'weight', 'kl'] as const;
+export const DIMENSIONS = ['aggregation', 'loss', 'old', 'advantage', 'weight', 'kl'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /** One guess. */

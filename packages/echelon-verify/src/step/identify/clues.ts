@@ -9,11 +9,10 @@ import type { StepBatch } from '../format/step-batch.ts';
 import { checkDenominators, type DenominatorCheck } from '../stages/denominators.ts';
 import {
   isLoss as isLossKey,
-  type Part,
   partsOf,
   printError,
-  reduced,
   reductionsOf,
+  reductionsTo,
 } from '../stages/reported-values.ts';
 import type { StepReport } from '../step-report.ts';
 import { addToken, emptySums, type MicroBatchSums, sumRejected } from '../sums.ts';
@@ -67,27 +66,6 @@ function edgeClue(
   return [`the gradient stops ${side} 1 ${edge}; you said ${show(stated)}`];
 }
 
-/** One factor between all reported and expected gradient coefficients. */
-export function constantFactor({ batch, kept, lacks, ...model }: StepModel): string[] {
-  const { lossGradient, offset } = batch.tokens;
-  if (lossGradient === undefined || lacks.gradient.length > 0) return [];
-  let least = Number.POSITIVE_INFINITY;
-  let most = Number.NEGATIVE_INFINITY;
-  for (let row = 0; row < batch.rows; row++) {
-    model.startRow(row);
-    for (let token = offset[row]!; token < offset[row + 1]!; token++) {
-      const { gradient } = model.evaluate(row, token);
-      const isZero = gradient.low <= 0 && gradient.high >= 0;
-      if (kept?.[token] === 0 || isZero) continue;
-      least = Math.min(least, lossGradient[token]! / gradient.value);
-      most = Math.max(most, lossGradient[token]! / gradient.value);
-    }
-  }
-  const isConstant = Math.abs(most - least) <= 1e-5 * Math.abs(most) && most !== 0;
-  if (!isConstant || Math.abs(most - 1) < 1e-5) return [];
-  return [`every gradient coefficient is ${show(most)} times the expected one`];
-}
-
 /** What a reported denominator counts, if it is not what is stated. */
 export function denominatorNames(model: StepModel): string[] {
   const wrong = checkDenominators(model)?.find(({ isRight }) => !isRight);
@@ -125,18 +103,21 @@ function countsOf({ layout, batch }: StepModel, { row, expected }: DenominatorCh
 }
 
 /** What a wrong reported value is: another reduction, another value, or with a factor of the layout. */
-export function valueNames(model: StepModel, { values }: StepReport): string[] {
+export function valueNames(model: StepModel, { values, stages }: StepReport): string[] {
   const wrong = values.filter(
     ({ name, outcome }) =>
       outcome !== 'exact' && outcome !== 'rounding' && (REPORTED_KEYS as readonly string[]).includes(name),
   );
   if (wrong.length === 0) return [];
   const sums = allSums(model);
-  return wrong.map(({ name, reported, reduction }) => {
+  // With another arithmetic than the stated one, no loss is the expected one either.
+  const isOther = stages.some(({ stage, wrong: tokens }) => stage === 'gradient' && tokens > 0);
+  return wrong.flatMap(({ name, reported, reduction }) => {
     const fits = fitting(model, sums, { name: name as ReportedKey, reported });
+    if (fits.length === 0 && isOther && isLossKey(name as ReportedKey)) return [];
     const said = reduction === null ? '' : `; you said ${reduction}`;
     const text = fits.length === 0 ? 'no known reduction gives it' : fits.slice(0, 4).join('; or ');
-    return `reported ${name} ${show(reported)}: ${text}${said}`;
+    return [`reported ${name} ${show(reported)}: ${text}${said}`];
   });
 }
 
@@ -183,12 +164,15 @@ function fitting(
 ): string[] {
   const { layout } = model;
   const stated = model.batch.step.reported[name] ?? { value: reported };
+  // Of equal factors the last one has the name, at the place of the first: with one rank, 1 is no factor.
   const factors = new Map<number, string>([
     [1, ''],
+    [-1, ' with the opposite sign'],
+    [1 / layout.microBatches, ' divided by all micro-batches'],
     [layout.ranks, ' times the ranks'],
     [1 / layout.ranks, ' divided by the ranks'],
-    [1 / layout.microBatches, ' divided by all micro-batches'],
     ...countFactors(model),
+    [1, ''],
   ]);
   const { kl, entropyCoefficient = 0 } = model.batch.step;
   const hasMore = kl?.placement === 'loss' || entropyCoefficient !== 0;
@@ -199,18 +183,19 @@ function fitting(
       const found = partsOf(model, sums, key, counts);
       if ('lacks' in found) return [];
       return reductionsOf(key).flatMap((reduction) =>
-        [...factors].flatMap(([factor, text]) => {
-          const part: Part = reduced(found.parts, reduction, layout.ranks);
-          const error = part.error * factor + printError(stated);
-          const isNear = Math.abs(part.value * factor - reported) <= error;
-          const what =
-            key === name
-              ? ''
-              : key === 'loss'
-                ? ', with the KL and entropy terms'
-                : ', the policy term alone';
-          return isNear ? [`it is ${REDUCTION_TEXT[reduction]}${what}${tokens}${text}`] : [];
-        }),
+        reductionsTo(model, found.parts, reduction).flatMap(({ part, of }) =>
+          [...factors].flatMap(([factor, text]) => {
+            const error = part.error * Math.abs(factor) + printError(stated);
+            const isNear = Math.abs(part.value * factor - reported) <= error;
+            const what =
+              key === name
+                ? ''
+                : key === 'loss'
+                  ? ', with the KL and entropy terms'
+                  : ', the policy term alone';
+            return isNear ? [`it is ${REDUCTION_TEXT[reduction]}${of}${what}${tokens}${text}`] : [];
+          }),
+        ),
       );
     });
   });

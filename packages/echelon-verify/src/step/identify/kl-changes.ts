@@ -36,8 +36,17 @@ function estimators(kl: KlSettings): Guess[] {
     text: `the gradient of the KL term is that of ${name}; you said ${stated}`,
     settings: { ...plain, estimator: name },
   }));
+  const reversed = {
+    text: 'the log-probs of policy and reference change places in the KL term',
+    settings: { ...plain, estimator: `${klEstimatorOf(kl.estimator)?.name}-reversed` },
+  };
   const unclamped = { text: 'the KL term has no clamps', settings: plain };
-  return kl.inputClamp === undefined && kl.outputClamp === undefined ? others : [...others, unclamped];
+  const isClamped = kl.inputClamp !== undefined || kl.outputClamp !== undefined;
+  return [
+    ...others,
+    ...(klEstimatorOf(reversed.settings.estimator) === undefined ? [] : [reversed]),
+    ...(isClamped ? [unclamped] : []),
+  ];
 }
 
 function factors(kl: KlSettings): Guess[] {

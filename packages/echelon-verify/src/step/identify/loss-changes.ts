@@ -1,10 +1,8 @@
-import type { SettingValue } from '../format/settings.ts';
+import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
+import type { SettingValue, StepPrecision } from '../format/settings.ts';
 import type { StepBatch } from '../format/step-batch.ts';
 import { LOSSES, lossOf } from '../losses/registry.ts';
 import { type Change, withoutColumn, withSettings } from './change.ts';
-
-/** Clip widths that recipes use. */
-const WIDTHS = [0.1, 0.2, 0.25, 0.28, 0.3, 0.4];
 
 /** Other parameters of the stated loss, and the other losses. */
 export function lossChanges(batch: StepBatch): Change[] {
@@ -13,7 +11,7 @@ export function lossChanges(batch: StepBatch): Change[] {
   const { parameters } = lossOf(stated.name)!;
   const own = Object.entries(parameters).flatMap(([key, { fallback }]) => {
     const said = key in stated.params ? stated.params[key]! : fallback;
-    return guesses(key, stated.params)
+    return guesses(key)
       .filter((value) => value !== said)
       .map((value) =>
         change(
@@ -27,8 +25,12 @@ export function lossChanges(batch: StepBatch): Change[] {
     const shared = Object.fromEntries(
       Object.entries(stated.params).filter(([key]) => key in loss.parameters),
     );
-    const plain = change(loss.name, shared, `the loss is ${loss.name}; you said ${stated.name}`);
-    return loss.name === 'cispo' ? [plain, capped(shared, stated.name)] : [plain];
+    const said = `you said ${stated.name}`;
+    const plain = change(loss.name, shared, `the loss is ${loss.name}; ${said}`);
+    if (loss.name === 'cispo') return [plain, capped(shared, stated.name)];
+    if (loss.name !== 'ppo-clip' || 'dualClip' in shared) return [plain];
+    const dual = { ...shared, dualClip: 3 };
+    return [plain, change(loss.name, dual, `the loss is ppo-clip with dual clip at 3; ${said}`)];
   });
   return [...own, ...unclipped(stated.params, stated.name), ...others];
 }
@@ -39,15 +41,10 @@ function change(name: string, params: Readonly<Record<string, SettingValue>>, te
   return { dimension: 'loss', text, apply: (batch) => withSettings(batch, { policyLoss: { name, params } }) };
 }
 
-/** Values that the parameter has in trainers. */
-function guesses(key: string, params: Readonly<Record<string, SettingValue>>): SettingValue[] {
-  if (key === 'clipLow' || key === 'clipHigh')
-    return [params.clipLow ?? 0.2, params.clipHigh ?? 0.2, ...WIDTHS].filter(
-      (one, at, all) => all.indexOf(one) === at,
-    );
-  if (key === 'dualClip') return [null, 3];
+/** Values that are not solved for: a limit that is off, and constants of a curve. */
+function guesses(key: string): SettingValue[] {
+  if (key === 'dualClip' || key === 'cap') return [null];
   if (key === 'delta' || key === 'logRatioClamp') return [null, 20];
-  if (key === 'cap') return [null, 3, 20, Number(params.clipHigh ?? 0.2)];
   if (key === 'tauPositive' || key === 'tauNegative') return [1, 1.05];
   return [];
 }
@@ -68,8 +65,8 @@ function unclipped(params: Readonly<Record<string, SettingValue>>, name: string)
   return [change(name, none, `the ratio is not clipped; you said ${name}`)];
 }
 
-/** Other old log-probs than the stated ones. */
-export function oldChanges(batch: StepBatch): Change[] {
+/** Other old log-probs than the stated ones, and a ratio in another precision. */
+export function oldChanges(batch: StepBatch, precision: StepPrecision): Change[] {
   const { oldLogProb, rolloutLogProb } = batch.tokens;
   const one: Change = {
     dimension: 'old',
@@ -81,5 +78,30 @@ export function oldChanges(batch: StepBatch): Change[] {
     text: 'the rollout engine’s log-probs are used as the old ones',
     apply: (from) => ({ ...from, tokens: { ...from.tokens, oldLogProb: rolloutLogProb! } }),
   };
-  return [...(oldLogProb === undefined ? [] : [one]), ...(rolloutLogProb === undefined ? [] : [bypass])];
+  return [
+    ...(oldLogProb === undefined ? [] : [one]),
+    ...(rolloutLogProb === undefined ? [] : [bypass]),
+    ...(precision === 'bfloat16' ? [] : [HALF_RATIO, HALF_LOG_PROBS]),
+  ];
 }
+
+/** The old log-probs that give the ratio which `ratioOf` gives. */
+const withRatio =
+  (ratioOf: (logProb: number, old: number) => number) =>
+  (from: StepBatch): StepBatch => {
+    const { logProb, oldLogProb } = from.tokens;
+    if (logProb === undefined || oldLogProb === undefined) return from;
+    const own = oldLogProb.map((old, at) => logProb[at]! - Math.log(ratioOf(logProb[at]!, old)));
+    return { ...from, tokens: { ...from.tokens, oldLogProb: own } };
+  };
+
+const HALF_RATIO: Change = {
+  dimension: 'old',
+  text: 'the ratio is rounded to bfloat16; you said float32',
+  apply: withRatio((logProb, old) => roundToBfloat16(Math.exp(logProb - old))),
+};
+const HALF_LOG_PROBS: Change = {
+  dimension: 'old',
+  text: 'the log-probs are rounded to bfloat16 before the ratio; you said float32',
+  apply: withRatio((logProb, old) => Math.exp(roundToBfloat16(logProb) - roundToBfloat16(old))),
+};

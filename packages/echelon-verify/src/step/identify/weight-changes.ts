@@ -2,14 +2,11 @@ import type { CorrectionSettings } from '../format/settings.ts';
 import type { StepBatch } from '../format/step-batch.ts';
 import { type Change, withoutColumn, withoutSetting, withSettings } from './change.ts';
 
-/** Limits of TIS that trainers have as defaults. */
-const CAPS = [2, 3, 5];
-
 /** Without the weight, with another one, and with the KL term weighted as well. */
 export function weightChanges(batch: StepBatch): Change[] {
   const stated = batch.step.rolloutCorrection;
   const canCompute = batch.tokens.rolloutLogProb !== undefined;
-  if (stated === undefined) return canCompute ? addedWeights() : [];
+  if (stated === undefined) return canCompute ? [added()] : [];
   const change = (text: string, settings: CorrectionSettings, isNew = true): Change => ({
     dimension: 'weight',
     text,
@@ -71,21 +68,20 @@ function levels(stated: CorrectionSettings): { text: string; settings: Correctio
     .map(({ text, level, statistic }) => ({ text, settings: { ...stated, level, statistic } }));
 }
 
-/** Weights that the step does not state. */
-function addedWeights(): Change[] {
-  return CAPS.map((high) => ({
+/** A weight that the step does not state. One with a cap is solved for. */
+function added(): Change {
+  return {
     dimension: 'weight',
-    text: `a rollout weight, truncated at ${high}, multiplies the loss; you stated none`,
+    text: 'a rollout weight without a limit multiplies the loss; you stated none',
     apply: (from) =>
       withSettings(from, {
         rolloutCorrection: {
           level: 'token',
           statistic: 'ratio',
           action: 'truncate',
-          high,
           appliesTo: 'policy',
           keptWeight: 'statistic',
         },
       }),
-  }));
+  };
 }

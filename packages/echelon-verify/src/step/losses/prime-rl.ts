@@ -9,22 +9,27 @@ import { edgeOfMove, sideOfMove } from './probability-move.ts';
  */
 export const PRIME_RL: PolicyLoss = {
   name: 'prime-rl',
-  formula: '-A r + klTau (ln r)^2; without -A r if p - pOld > clipHigh (A > 0) or < -clipLow (A <= 0)',
+  formula:
+    '-advTau A r + klTau (ln r)^2; without -advTau A r if p - pOld > clipHigh (A > 0) or < -clipLow (A <= 0)',
   source: 'prime-rl default (oldLogProb: the rollout log-probs)',
   parameters: {
     clipLow: { fallback: 0.2, means: 'largest fall of the probability' },
     clipHigh: { fallback: 0.2, means: 'largest rise of the probability' },
     klTau: { fallback: 1e-3, means: 'coefficient of the squared log-ratio' },
+    advTau: { fallback: 1, means: 'factor of the advantage' },
   },
   edge: edgeOfMove,
-  bind({ clipLow, clipHigh, klTau }, { out, arithmetic }) {
+  bind({ clipLow, clipHigh, klTau, advTau }, { out, arithmetic }) {
     return (token) => {
       const { advantage, ratio, ratioError, logRatio } = token;
       const { unit } = arithmetic;
       out.side = sideOfMove(token, { clipLow: clipLow!, clipHigh: clipHigh! }, arithmetic);
       const isOut = out.side === SIDE.clip;
-      const policy = isOut ? 0 : -advantage * ratio;
-      const policyError = isOut ? 0 : Math.abs(advantage) * ratioError + 2 * unit * Math.abs(policy);
+      const own = advTau! * advantage;
+      const policy = isOut ? 0 : -own * ratio;
+      // A factor of 1 is exact.
+      const roundings = advTau === 1 ? 2 : 3;
+      const policyError = isOut ? 0 : Math.abs(own) * ratioError + roundings * unit * Math.abs(policy);
       const square = klTau! * logRatio * logRatio;
       const slope = 2 * klTau! * logRatio;
       around(out.loss, policy + square, policyError + unit * (5 * square + Math.abs(policy)));

@@ -7,6 +7,7 @@ import { GSPO } from './gspo.ts';
 import type { LossParameters, PolicyLoss } from './loss.ts';
 import { PPO_CLIP } from './ppo-clip.ts';
 import { PRIME_RL } from './prime-rl.ts';
+import { PRIME_RL_IPO } from './prime-rl-ipo.ts';
 import { REINFORCE } from './reinforce.ts';
 import { SAPO } from './sapo.ts';
 import { VESPO } from './vespo.ts';
@@ -24,6 +25,7 @@ export const LOSSES: readonly PolicyLoss[] = [
   DRO,
   CROSS_ENTROPY,
   PRIME_RL,
+  PRIME_RL_IPO,
 ];
 
 /** The loss with a name; undefined if there is none. */

@@ -1,12 +1,14 @@
 /** Stages that are decided exactly, from integers and flags. */
 
-import type { StepBatch } from '../format/step-batch.ts';
+import type { StepBatch, StepTokens } from '../format/step-batch.ts';
 import type { StageName } from '../step-report.ts';
 
 /** How many tokens are right and wrong. */
 export interface ExactStage {
   readonly right: number;
   readonly wrong: number;
+  /** Which rules are broken, and how often. */
+  readonly detail?: string;
 }
 
 /** Receives each wrong token of the batch, in order. */
@@ -41,6 +43,24 @@ const checkIds: Check = (batch, onWrong) => {
   return count(batch, onWrong, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => id[t] !== sampledId[t] });
 };
 
+/** The rules of the mask, as what a token does that breaks one. */
+const MASK_RULES = [
+  'kept although the mask does not hold it',
+  'in the mask although it was not sampled',
+  'outside of the mask with a gradient',
+] as const;
+
+/** Index of the rule that a token breaks; −1: none. */
+function brokenRule({ mask, sampled, kept, lossGradient }: StepTokens, t: number): number {
+  if (mask?.[t] === 0 && kept?.[t] === 1) return 0;
+  if (mask?.[t] === 1 && sampled?.[t] === 0) return 1;
+  return (kept ?? mask)?.[t] === 0 && lossGradient !== undefined && lossGradient[t] !== 0 ? 2 : -1;
+}
+
+/** What a token does that the mask forbids; undefined: nothing. */
+export const maskFault = (tokens: StepTokens, token: number): string | undefined =>
+  MASK_RULES[brokenRule(tokens, token)];
+
 /** The mask holds sampled tokens only, `kept` is part of the mask, and no token outside has a gradient. Undefined without a column. */
 const checkMask: Check = ({ tokens, rows }, onWrong) => {
   const { mask, sampled, kept, lossGradient, offset } = tokens;
@@ -48,6 +68,7 @@ const checkMask: Check = ({ tokens, rows }, onWrong) => {
   if (sampled === undefined && kept === undefined && lossGradient === undefined) return undefined;
   const trained = kept ?? mask!;
   const count = offset[rows]!;
+  const broken = MASK_RULES.map(() => 0);
   let wrong = 0;
   // One plain loop: this stage visits every token of every step.
   for (let t = 0; t < count; t++) {
@@ -56,10 +77,12 @@ const checkMask: Check = ({ tokens, rows }, onWrong) => {
       (mask?.[t] === 1 && sampled?.[t] === 0) ||
       (trained[t] === 0 && lossGradient !== undefined && lossGradient[t] !== 0);
     if (!isWrong) continue;
+    broken[brokenRule(tokens, t)]! += 1;
     wrong++;
     onWrong(t);
   }
-  return { right: count - wrong, wrong };
+  const texts = broken.flatMap((times, rule) => (times === 0 ? [] : [`${times} ${MASK_RULES[rule]}`]));
+  return { right: count - wrong, wrong, ...(wrong === 0 ? {} : { detail: texts.join(', ') }) };
 };
 
 /** No (trajectory, position) is trained twice in a pass. Undefined without the columns. In whole trajectories the place of a token is its position. */

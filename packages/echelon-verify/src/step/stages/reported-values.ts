@@ -149,6 +149,37 @@ export function reduced(parts: readonly Part[], reduction: ReportedValue['reduct
   };
 }
 
+/** A value of the reported kind, in words if the ranks have several. */
+interface Reduced {
+  readonly part: Part;
+  readonly of: string;
+}
+
+/**
+ * The values that a reduction can mean. The last micro-batch is that of one rank, whichever logs, or the mean over ranks of their last
+ * ones.
+ */
+export function reductionsTo(
+  { layout, batch }: StepModel,
+  parts: readonly Part[],
+  reduction: ReportedValue['reduction'],
+): Reduced[] {
+  if (reduction !== 'last-micro-batch' || parts.length === 1)
+    return [{ part: reduced(parts, reduction, layout.ranks), of: '' }];
+  const last = new Map<number, Part>();
+  batch.step.microBatches.forEach(({ rank }, at) => void last.set(rank, parts[at]!));
+  const all = [...last].map(([rank, part]) => ({ part, of: last.size === 1 ? '' : ` of rank ${rank}` }));
+  if (all.length === 1) return all;
+  const ofRanks = all.map(({ part }) => part);
+  return [
+    ...all,
+    {
+      part: reduced(ofRanks, 'mean-of-micro-batches', layout.ranks),
+      of: ' of each rank, as a mean over ranks',
+    },
+  ];
+}
+
 /** All reported values: those of `step.reported`, then the losses of the micro-batches. */
 export function checkValues(model: StepModel, sums: readonly MicroBatchSums[]): ValueReport[] {
   const { reported, microBatches } = model.batch.step;
@@ -205,7 +236,11 @@ function checkValue(model: StepModel, sums: readonly MicroBatchSums[], key: Repo
   const isOne = found.parts.length === 1;
   if (!isOne && stated.reduction === undefined)
     return unknown(key, stated, [`step.reported.${key}.reduction`]);
-  return judged(key, stated, reduced(found.parts, stated.reduction, model.layout.ranks));
+  const all = reductionsTo(model, found.parts, stated.reduction);
+  const [nearest] = all.toSorted(
+    (a, b) => Math.abs(a.part.value - stated.value) - Math.abs(b.part.value - stated.value),
+  );
+  return judged(key, stated, nearest!.part);
 }
 
 /**

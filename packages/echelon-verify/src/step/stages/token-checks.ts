@@ -1,6 +1,6 @@
 /** Stages that are decided token by token from the chain: each compares one reported column. */
 
-import { emptyTerm } from '../arithmetic.ts';
+import { emptyTerm, type Term } from '../arithmetic.ts';
 import { mayOverflow, type StepModel, type TokenChain } from '../chain.ts';
 import { CODE, judge } from '../judge.ts';
 import { SIDE } from '../losses/loss.ts';
@@ -14,6 +14,16 @@ export interface TokenCheck {
   readonly lacks: readonly string[];
   /** The outcome, a value of CODE, of a token whose chain is filled. */
   judge(chain: TokenChain, token: number): number;
+  /** What is compared, if an error can be one factor of many tokens. */
+  readonly compared?: Compared;
+}
+
+/** A reported column, and what is expected in its place. */
+export interface Compared {
+  readonly reported: Float32Array;
+  term(chain: TokenChain, token: number): Term;
+  /** Size of the parts of which the value is the sum. */
+  size(chain: TokenChain): number;
 }
 
 /** The checks of a step: those of its reported columns, and the gradient in any case. */
@@ -34,16 +44,19 @@ const ratioCheck: MakeCheck = ({ batch, lacks, loss }) => {
   if (reportedRatio === undefined) return undefined;
   const ofRow = loss?.row === undefined ? undefined : emptyTerm();
   const own = loss?.row === undefined ? lacks.ratio : lacks.loss;
+  const term = ({ ratio, state }: TokenChain): Term => {
+    if (ofRow === undefined) return ratio;
+    ofRow.value = state.ratio;
+    ofRow.low = state.ratio - state.ratioError;
+    ofRow.high = state.ratio + state.ratioError;
+    return ofRow;
+  };
+  const size = ({ state }: TokenChain): number => state.ratio;
   return {
     stage: 'ratio',
     lacks: own,
-    judge({ ratio, state }, token) {
-      if (ofRow === undefined) return judge(reportedRatio[token]!, ratio, ratio.value);
-      ofRow.value = state.ratio;
-      ofRow.low = state.ratio - state.ratioError;
-      ofRow.high = state.ratio + state.ratioError;
-      return judge(reportedRatio[token]!, ofRow, state.ratio);
-    },
+    judge: (chain, token) => judge(reportedRatio[token]!, term(chain), size(chain)),
+    compared: { reported: reportedRatio, term, size },
   };
 };
 
@@ -52,13 +65,15 @@ const weightCheck: MakeCheck = ({ batch, computedWeight }) => {
   if (rolloutWeight === undefined) return undefined;
   const lacks = lackingComputedWeight(batch);
   const term = emptyTerm();
+  const fill = (_chain: TokenChain, token: number): Term => {
+    computedWeight?.(token, term);
+    return term;
+  };
   return {
     stage: 'weight',
     lacks,
-    judge(_chain, token) {
-      computedWeight?.(token, term);
-      return judge(rolloutWeight[token]!, term, term.value);
-    },
+    judge: (chain, token) => judge(rolloutWeight[token]!, fill(chain, token), term.value),
+    compared: { reported: rolloutWeight, term: fill, size: () => term.value },
   };
 };
 
@@ -81,25 +96,28 @@ const lossCheck: MakeCheck = ({ batch, lacks, arithmetic, loss: policyLoss }) =>
   const isWeighted =
     (batch.step.rolloutCorrection !== undefined || batch.tokens.rolloutWeight !== undefined) &&
     policyLoss?.usesWeight !== true;
-  const term = emptyTerm();
+  const weighted = emptyTerm();
+  const term = ({ weight, loss: { loss } }: TokenChain): Term => {
+    if (!isWeighted) return loss;
+    const error = Math.max(loss.high - loss.value, loss.value - loss.low);
+    const spread = Math.max(weight.high - weight.value, weight.value - weight.low);
+    weighted.value = loss.value * weight.value;
+    // A product rounds once more; the second unit covers the rounding of the error itself.
+    const own = 2 * arithmetic.unit * Math.abs(weighted.value);
+    const off = error * weight.high + Math.abs(loss.value) * spread + own;
+    weighted.low = weighted.value - off;
+    weighted.high = weighted.value + off;
+    return weighted;
+  };
+  const size = ({ loss: { loss } }: TokenChain): number => Math.abs((isWeighted ? weighted : loss).value);
   return {
     stage: 'loss',
     lacks: isWeighted ? [...new Set([...lacks.loss, ...lacks.weight])] : lacks.loss,
     judge(chain, token) {
-      const { weight } = chain;
-      const { loss } = chain.loss;
       if (isBeyond(reportedLoss[token]!, chain)) return CODE.unverifiable;
-      if (!isWeighted) return judge(reportedLoss[token]!, loss, Math.abs(loss.value));
-      const error = Math.max(loss.high - loss.value, loss.value - loss.low);
-      const spread = Math.max(weight.high - weight.value, weight.value - weight.low);
-      const size = Math.abs(loss.value * weight.value);
-      // A product rounds once more; the second unit covers the rounding of the error itself.
-      const off = error * weight.high + Math.abs(loss.value) * spread + 2 * arithmetic.unit * size;
-      term.value = loss.value * weight.value;
-      term.low = term.value - off;
-      term.high = term.value + off;
-      return judge(reportedLoss[token]!, term, size);
+      return judge(reportedLoss[token]!, term(chain), size(chain));
     },
+    compared: { reported: reportedLoss, term, size },
   };
 };
 
@@ -119,14 +137,17 @@ const klCheck: MakeCheck = ({ batch, lacks }) => {
 
 const gradientCheck: MakeCheck = ({ batch, lacks }) => {
   const { lossGradient } = batch.tokens;
+  const size = ({ policyPart, klPart }: TokenChain): number =>
+    Math.abs(policyPart.value) + Math.abs(klPart.value);
   return {
     stage: 'gradient',
     lacks: lossGradient === undefined ? [...lacks.gradient, 'tokens.lossGradient'] : lacks.gradient,
     judge(chain, token) {
-      const { gradient, policyPart, klPart } = chain;
       if (isBeyond(lossGradient![token]!, chain)) return CODE.unverifiable;
-      const size = Math.abs(policyPart.value) + Math.abs(klPart.value);
-      return judge(lossGradient![token]!, gradient, size);
+      return judge(lossGradient![token]!, chain.gradient, size(chain));
     },
+    ...(lossGradient && {
+      compared: { reported: lossGradient, term: ({ gradient }: TokenChain) => gradient, size },
+    }),
   };
 };

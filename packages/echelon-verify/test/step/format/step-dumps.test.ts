@@ -73,7 +73,10 @@ test('reported values of prime-rl without the file of a rank before another one 
     values.map(({ outcome, lacks }) => [outcome, lacks]),
     values.map(() => ['unverifiable', ['the file of rank 0']]),
   );
-  assert.deepEqual(findings, []);
+  assert.deepEqual(
+    findings.map(({ code, message }) => [code, /^There is no rank_0\.jsonl\./.test(message)]),
+    [['rank-file-missing', true]],
+  );
 });
 
 test('an entropy of prime-rl over other loss components is unverifiable', async () => {
@@ -249,4 +252,173 @@ test('a sample that the layout of slime places twice is trained twice, and two s
   const [twice] = await write([sample(0), sample(1)], [0, 1, 1]);
   assert.deepEqual([twice!.rows, onceOf(twice!)!.exact, onceOf(twice!)!.wrong], [3, 4, 2]);
   await assert.rejects(write([sample(0), sample(0)], [0, 1]), /two samples with rollout_position 0/);
+});
+
+/** A token export of prime-rl in a folder of its own, each line changed. */
+async function changedExport(
+  change: (line: Record<string, unknown>, rank: number, row: number) => Record<string, unknown>,
+): Promise<{ folder: string; files: string[] }> {
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  await cp(dump('prime-rl-tokens/right'), folder, { recursive: true });
+  const files = TOKENS.map((path) => join(folder, path));
+  for (const [rank, file] of files.entries()) {
+    const lines = (await readFile(file, 'utf8')).trim().split('\n');
+    const own = lines.map((line, row) => change(JSON.parse(line), rank, row));
+    await writeFile(file, own.map((line) => JSON.stringify(line)).join('\n'));
+  }
+  return { folder, files };
+}
+
+test('columns of prime-rl that are absent, of another type or not finite are three different things', async () => {
+  const read = async (key: string, value: (list: unknown[]) => unknown) => {
+    const { files } = await changedExport((line, rank, row) =>
+      rank === 1 && row === 1 ? { ...line, [key]: value(line[key] as unknown[]) } : line,
+    );
+    return stepsOf('prime-rl-tokens', files);
+  };
+  const [absent] = await read('entropy', () => undefined);
+  assert.equal(absent!.tokens.entropy, undefined);
+  const [infinite] = await read('trainer_logprobs', (list) => [null, ...list.slice(1)]);
+  assert.equal(infinite!.tokens.logProb!.filter(Number.isNaN).length, 1);
+  for (const [key, value, found] of [
+    [
+      'trainer_logprobs',
+      (list: unknown[]) => list.map(String),
+      /row 1, trainer_logprobs\[0\]: expected a number, found "/,
+    ],
+    ['advantages', () => 0.5, /row 1, advantages: expected a list of numbers, found 0\.5/],
+    [
+      'token_ids',
+      (list: unknown[]) => [null, ...list.slice(1)],
+      /row 1, token_ids\[0\]: expected an integer, found null/,
+    ],
+    [
+      'loss_mask',
+      (list: unknown[]) => [2, ...list.slice(1)],
+      /row 1, loss_mask\[0\]: expected true, false, 1 or 0/,
+    ],
+    [
+      'advantages',
+      (list: unknown[]) => list.slice(1),
+      /row 1, advantages: expected \d+ entries, as loss_mask has/,
+    ],
+    ['micro_step', () => '1', /row 1, micro_step: expected a number, found "1"/],
+  ] as const)
+    await assert.rejects(read(key, value), found);
+});
+
+test('values of NeMo-RL of another type are refused with their row, and one that is absent is not recorded', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  const read = async (changes: object) => {
+    const line = {
+      input_lengths: [3],
+      token_ids: [[5, 6, 7, 0]],
+      token_loss_mask: [[0, 1, 1, 0]],
+      advantages: [0.5],
+      generation_logprobs: [[0, -1, -2, 0]],
+      ...changes,
+    };
+    const file = join(folder, 'train_data_step1.jsonl');
+    await writeFile(file, `${JSON.stringify(line)}\n`);
+    return stepsOf('nemo-rl-steps', [file]);
+  };
+  const [step] = await read({ generation_logprobs: [[0, null, -2, 0]] });
+  assert.deepEqual([...step!.tokens.reportedAdvantage!], [0.5, 0.5, 0.5]);
+  assert.ok(Number.isNaN(step!.tokens.rolloutLogProb![1]));
+  assert.equal((await read({ generation_logprobs: undefined }))[0]!.tokens.rolloutLogProb, undefined);
+  for (const [changes, found] of [
+    [
+      { generation_logprobs: [[0, '-1', -2, 0]] },
+      /row 0, generation_logprobs\[1\]: expected a number, found "-1"/,
+    ],
+    [{ token_loss_mask: [[0, 0.5, 1, 0]] }, /row 0, token_loss_mask\[1\]: expected true, false, 1 or 0/],
+    [{ generation_logprobs: [[0, -1]] }, /row 0, generation_logprobs: expected 3 entries/],
+  ] as const)
+    await assert.rejects(read(changes), found);
+});
+
+test('the file of a rank that other steps of prime-rl have is missed in a step without it', async () => {
+  const { folder, files } = await changedExport((line) => line);
+  const later = join(folder, 'token_exports/step_4');
+  await cp(join(folder, 'token_exports/step_3'), later, { recursive: true });
+  await rm(join(later, 'rank_1.jsonl'));
+  const [whole, part] = await stepsOf('prime-rl-tokens', [...files, join(later, 'rank_0.jsonl')]);
+  assert.deepEqual(verifyStep(whole!).findings, []);
+  const codes = verifyStep(part!).findings.map(({ code }) => code);
+  assert.deepEqual(codes, ['rank-file-missing']);
+});
+
+test('the loss of prime-rl is that of the configuration of the run', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  await cp(dump('prime-rl-tokens/ipo'), folder, { recursive: true });
+  const read = async (config: string) => {
+    await writeFile(join(folder, 'trainer.toml'), config);
+    const [step] = await stepsOf(
+      'prime-rl-tokens',
+      TOKENS.map((path) => join(folder, path)),
+    );
+    return { loss: step!.step.policyLoss, values: verifyStep(step!).values };
+  };
+  const ipo = await read('[loss]\ntype = "ipo"\nipo_threshold = 0.1\nadv_tau = 1.0\nkl_tau = 0.001\n');
+  assert.deepEqual(ipo.loss, { name: 'prime-rl-ipo', params: { threshold: 0.1, klTau: 0.001, advTau: 1 } });
+  assert.deepEqual(
+    ipo.values.map(({ name, outcome }) => [name, outcome]),
+    [
+      ['loss', 'exact'],
+      ['entropy', 'exact'],
+    ],
+  );
+  const other = await read('[loss]\ntype = "ipo"\nadv_tau = 1.5\n');
+  assert.notEqual(other.values[0]!.outcome, 'exact');
+  const own = await read('[loss]\ntype = "custom"\nimport_path = "mine.loss"\n');
+  assert.equal(own.loss, undefined);
+});
+
+test('the boundaries of a training batch of SkyRL are its optimizer steps, and added rows must not be trained', async () => {
+  const { dict, list, tuple, int, text, bytes, call, global } = pickled;
+  const module = 'skyrl.backends.skyrl_train.training_batch';
+  const matrix = (rows: readonly (readonly number[])[]) =>
+    dict({
+      data: bytes(Buffer.from(Float32Array.from(rows.flat()).buffer)),
+      dtype: text('float32'),
+      shape: tuple(int(rows.length), int(rows[0]!.length)),
+      format: text('numpy'),
+    });
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  const read = async (masks: readonly number[], ranges: readonly (readonly [number, number])[]) => {
+    const rows = masks.map((mask) => [mask, mask]);
+    const tensors = dict({ response_mask: matrix(masks.map(() => [1, 1])), loss_mask: matrix(rows) });
+    const metadata = dict({
+      pad_size: int(1),
+      policy_mini_batch_boundaries: list(...ranges.map(([start, end]) => tuple(int(start), int(end)))),
+    });
+    const batch = call(
+      global(module, '_rebuild_tensor_batch'),
+      global(module, 'TrainingInputBatch'),
+      dict({ batch_dict: tensors, metadata }),
+    );
+    const file = join(folder, 'global_step_2_training_input.pkl');
+    await writeFile(file, Buffer.concat([Buffer.from([0x80, 2]), batch, Buffer.from('.')]));
+    const steps = await stepsOf('skyrl-steps', [file]);
+    return steps.map((step) => [step.name, step.rows, ...(step.findings ?? []).map(({ code }) => code)]);
+  };
+  assert.deepEqual(
+    await read(
+      [1, 1, 1, 1, 0],
+      [
+        [0, 2],
+        [2, 4],
+      ],
+    ),
+    [
+      ['step 2.1', 2],
+      ['step 2.2', 2],
+    ],
+  );
+  assert.deepEqual(await read([1, 1, 1, 1, 1], [[0, 4]]), [['step 2', 4, 'padding-trained']]);
+  assert.deepEqual(await read([1, 1, 1, 1, 0], [[0, 3]]), [['step 2', 3, 'rows-untrained']]);
 });

@@ -56,7 +56,7 @@ describe('GET /v1/experiments/:id/logs', () => {
     const rest = (await call('GET', `${url}?after=${middle}`)).json();
     assert.equal(rest.lines[0].text, 'a20');
     const nothing = (await call('GET', `${url}?after=${tail.after}`)).json();
-    assert.deepEqual(nothing, { lines: [], after: tail.after, more: false });
+    assert.deepEqual(nothing, { lines: [], after: tail.after, more: false, progress: [] });
   });
 
   test('GET logs with Accept: text/plain returns inert plain text', async () => {

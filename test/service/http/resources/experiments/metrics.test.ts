@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { createClient } from '../../../../../src/cli/client.ts';
+import { boundEvent } from '../../../../../src/core/event-bounds.ts';
+import { isMetricName } from '../../../../../src/core/metric-name.ts';
 import { seriesOf } from '../../../../../src/http/resources/experiments/metrics.ts';
-import { appFor } from '../../../../support/http-app.ts';
+import { createCheck } from '../../../../../src/schemas/check.ts';
+import { RuleCondition } from '../../../../../src/schemas/rules.ts';
+import { appFor, TOKEN } from '../../../../support/http-app.ts';
 import { running, storeFor } from '../../../../support/store.ts';
 
 const scope = { after };
-const { store } = await storeFor(scope);
-const { call } = await appFor(scope, { store });
+const { store, redis } = await storeFor(scope);
+const { call, app } = await appFor(scope, { store });
+const listening = () => app.listen({ host: '127.0.0.1', port: 0 });
 
 /** 2500 steps of two metrics, one of which is NaN at step 7. */
 async function recorded(): Promise<string> {
@@ -26,6 +32,31 @@ async function recorded(): Promise<string> {
 const id = await recorded();
 const url = `/v1/experiments/${id}/metrics`;
 const names = (body: { series: { name: string }[] }) => body.series.map(({ name }) => name);
+
+test('every metric that is recorded can be asked for by its name, sorted by and named in a rule', async () => {
+  const values = { 'top1, top5': 1, 'f1*': 1, 'Ü/😀': 1, ['😀'.repeat(200)]: 1, '': 1, 'a\nb': 1 };
+  const lease = await running(store);
+  const event = boundEvent({ type: 'metrics', step: 1, values });
+  await store.events.append(lease, [{ sequence: 1, at: 1, event }]);
+  // Earlier versions recorded names that no request can ask for.
+  await redis.hset(`{echelon}:x:${lease.experiment}:metrics`, '', '1');
+  const of = `/v1/experiments/${lease.experiment}/metrics`;
+  const known = (await call('GET', `${of}/names`)).json<{ items: { name: string }[] }>().items;
+  assert.deepEqual(known.map(({ name }) => name).sort(), Object.keys(values).filter(isMetricName).sort());
+  const url = await listening();
+  const client = createClient({ url, token: TOKEN });
+  for (const { name } of known) {
+    const query = { experiments: [lease.experiment], names: [name] };
+    const { items } = await client.get('/v1/metrics', { query });
+    assert.ok(
+      items[0]!.series.some((one) => one.name === name),
+      name.slice(0, 20),
+    );
+    const sorted = await call('GET', `/v1/experiments?sort=${encodeURIComponent(`-metric:${name}`)}`);
+    assert.equal(sorted.statusCode, 200);
+    assert.deepEqual(createCheck(RuleCondition)({ metric: [name], above: 1 }), []);
+  }
+});
 
 describe('GET /v1/experiments/:id/metrics', () => {
   test('GET metrics returns a chart of every metric with a bounded number of points', async () => {

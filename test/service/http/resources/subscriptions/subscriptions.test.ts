@@ -5,7 +5,7 @@ import { appFor } from '../../../../support/http-app.ts';
 import { storeFor } from '../../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });
-const { call } = await appFor({ after }, { store });
+const { call } = await appFor({ after }, { store, settings: { mailDomains: ['example.com'] } });
 const target = { kind: 'webhook', url: 'https://example.com/hook', secret: 'hook' };
 const add = (changes = {}) =>
   call('POST', '/v1/subscriptions', { body: { events: ['state'], target, ...changes } });
@@ -45,6 +45,35 @@ test('a subscription with a secret in plain text or a bad target gets 400 that n
     assert.equal(answer.statusCode, 400, JSON.stringify(changes));
     assert.ok(answer.json().problems.length > 0, answer.body);
   }
+});
+
+test('e-mail goes to the domains of the operator only', async () => {
+  const to = (...all: string[]) => add({ target: { kind: 'email', to: all } });
+  const allowed = await to('ml@Example.com', 'müller+x@example.com');
+  assert.equal(allowed.statusCode, 201, allowed.body);
+  await call('DELETE', allowed.headers.location as string);
+  const refused = await to('ml@example.com', 'a@sub.example.com');
+  assert.equal(refused.statusCode, 400);
+  assert.deepEqual(
+    refused.json().problems.map(({ field }: { field: string }) => field),
+    ['/target/to/1'],
+  );
+  assert.match(refused.body, /ECHELON_MAIL_DOMAINS \(example.com\)/);
+  for (const address of [
+    'a@evil.test',
+    'a%evil.test@example.com',
+    'evil.test!a@example.com',
+    'a@example.com@evil.test',
+    'a@example.com.',
+    '@example.com',
+  ])
+    assert.equal((await to(address)).statusCode, 400, address);
+  const none = await appFor({ after }, { store });
+  const body = { events: ['state'], target: { kind: 'email', to: ['a@example.com'] } };
+  assert.match(
+    (await none.call('POST', '/v1/subscriptions', { body })).body,
+    /ECHELON_MAIL_DOMAINS \(none\)/,
+  );
 });
 
 test('a project has at most 16 subscriptions, and its removal removes them', async () => {

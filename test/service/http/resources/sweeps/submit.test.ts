@@ -155,7 +155,7 @@ describe('POST /v1/sweeps/preview', () => {
   });
 });
 
-test('a sweep that needs more than any node has is accepted and previewed with a warning', async () => {
+test('a sweep or an experiment that needs more than any node has is accepted with a warning', async () => {
   await store.clusters.put(
     clusterRecord({
       name: 'small',
@@ -168,4 +168,9 @@ test('a sweep that needs more than any node has is accepted and previewed with a
   const previewed = (await call('POST', '/v1/sweeps/preview', { body })).json();
   assert.match(accepted.warnings.join(), /^4 children can never fit: needs 2 CPUs on one node/);
   assert.deepEqual(previewed.warnings, accepted.warnings);
+  const spec = { ...body.spec, name: 'one', estimator: { name: 'grpo' } };
+  const one = (await call('POST', '/v1/experiments', { body: spec })).json();
+  assert.match(one.warnings.join(), /^The experiment can never fit: needs 2 CPUs on one node/);
+  const small = { ...spec, resources: { cpus: 1 } };
+  assert.deepEqual((await call('POST', '/v1/experiments', { body: small })).json().warnings, []);
 });

@@ -4,10 +4,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { createDeliveriesQueue } from '../../../../../src/queue/deliveries-queue.ts';
 import { createExperimentsQueue } from '../../../../../src/queue/experiments-queue.ts';
 import type { System } from '../../../../../src/schemas/system.ts';
+import { RETENTION_LEASE_MS } from '../../../../../src/store/archive/retention.ts';
+import { until } from '../../../../support/dispatch.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { clusterRecord, storeFor } from '../../../../support/store.ts';
 
@@ -47,14 +49,12 @@ test('certificates that end soon are a problem, and so is an installation withou
   };
   await store.clusters.put(clusterRecord({ name: 'new', ca: await certificate(300) }));
   await store.clusters.put(clusterRecord({ name: 'old', ca: await certificate(3) }));
-  const queue = createExperimentsQueue({
-    redis,
-    prefix: '{system}',
-    onError: (error) => assert.fail(error),
-    statesOf: async () => new Map(),
-  });
-  t.after(() => queue.close());
-  const { call } = await appFor(t, { store, queues: queue.queues });
+  const parts = { redis, prefix: '{system}', onError: (error: Error) => assert.fail(error) };
+  const queue = createExperimentsQueue({ ...parts, statesOf: async () => new Map() });
+  const deliveries = createDeliveriesQueue(parts);
+  for (const one of [queue, deliveries]) t.after(() => one.close());
+  const queues = [...queue.queues, deliveries.queue];
+  const { call } = await appFor(t, { store, queues });
   const check = async (name: string) => {
     const { checks } = (await call('GET', '/v1/system')).json() as System;
     return checks.find((one) => one.name === name)!;
@@ -65,8 +65,30 @@ test('certificates that end soon are a problem, and so is an installation withou
   );
   assert.match((await check('Certificates of old')).remedy, /clusters add/);
   assert.equal((await check('Dispatchers')).found, '0 connected');
-  const serving = queue.serve(async () => 'complete', { concurrency: 1, lockMs: 30_000 });
-  t.after(() => serving.close(0));
-  while (!(await check('Dispatchers')).ok) await delay(20);
+  const present = async () => (await call('GET', '/v1/queues')).json().dispatchers.present;
+  assert.equal(await present(), false);
+  // A dispatcher serves both queues.
+  const limits = { concurrency: 1, lockMs: 30_000 };
+  const serving = [queue.serve(async () => 'complete', limits), deliveries.serve(async () => {}, limits)];
+  for (const one of serving) t.after(() => one.close(0));
+  const counts = () => Promise.all(queues.map((one) => one.getWorkersCount()));
+  await until(async () => (await counts()).every((count) => count === 1), 'both queues are served');
   assert.equal((await check('Dispatchers')).found, '1 connected');
+  assert.equal(await present(), true);
+});
+
+test('a dispatcher that was killed while it applied retention is named, with the time at which another one takes over', async (t) => {
+  const { store, redis } = await storeFor(t);
+  const { call } = await appFor(t, { store });
+  const check = async () => {
+    const { checks } = (await call('GET', '/v1/system')).json() as System;
+    return checks.find(({ name }) => name === 'Retention')!;
+  };
+  assert.deepEqual((await check()).ok, true);
+  assert.ok(await store.retention.hold('dispatcher-1', RETENTION_LEASE_MS));
+  assert.deepEqual([(await check()).ok, (await check()).found], [true, 'applied by dispatcher-1']);
+  await redis.pexpire('{echelon}:retention', 6 * 60_000);
+  const { ok, found, remedy } = await check();
+  assert.deepEqual([ok, found], [false, 'applied by dispatcher-1, which was last heard of 5 minutes ago']);
+  assert.match(remedy, /another dispatcher takes over in 6 minutes/);
 });

@@ -5,8 +5,8 @@
 
 import { basename } from 'node:path';
 import { pickedLines } from '../../../format/dumps/records.ts';
-import { numberOf } from '../../../format/dumps/rewards.ts';
 import { withSource } from '../../../format/dumps/source.ts';
+import { checkLengths, type ListKind, numberList } from '../../../format/dumps/token-lists.ts';
 import { present } from '../../../present.ts';
 import { type DumpRow, type StepAdapter, selectionOf, stepOfRows } from './step-adapter.ts';
 
@@ -31,7 +31,7 @@ export const NEMO_RL_STEPS: StepAdapter = {
       const rows: DumpRow[] = [];
       await withSource(file, async (source) => {
         for await (const line of pickedLines(source, SELECTION))
-          rows.push(rowOf(line as Record<string, unknown>));
+          rows.push(rowOf(line as Record<string, unknown>, { file, row: rows.length }));
       });
       const number = /(\d+)\.jsonl/.exec(file)?.[1];
       const step = {
@@ -45,10 +45,26 @@ export const NEMO_RL_STEPS: StepAdapter = {
   },
 };
 
-function rowOf(line: Record<string, unknown>): DumpRow {
-  const [length = Number.POSITIVE_INFINITY] = numbersOf(line.input_lengths) ?? [];
-  const [valid = 1] = numbersOf(line.sample_loss_mask) ?? [];
-  const own = Object.entries(COLUMNS).map(([from, to]) => [to, numbersOf(line[from])?.slice(0, length)]);
+const KINDS: Readonly<Record<string, ListKind>> = {
+  token_loss_mask: 'flag',
+  token_ids: 'integer',
+  input_lengths: 'integer',
+};
+
+function rowOf(line: Record<string, unknown>, { file, row }: { file: string; row: number }): DumpRow {
+  const list = (key: string) =>
+    numberList(unwrapped(line[key]), KINDS[key] ?? 'number', { file, field: `row ${row}, ${key}` });
+  const [length = Number.POSITIVE_INFINITY] = list('input_lengths') ?? [];
+  const [valid = 1] = list('sample_loss_mask') ?? [];
+  const lists: Record<string, number[] | undefined> = Object.fromEntries(
+    Object.keys(COLUMNS).map((key) => [key, list(key)?.slice(0, length)]),
+  );
+  // An advantage may stand once for all tokens.
+  const tokens = lists.token_ids?.length ?? lists.token_loss_mask?.length ?? 0;
+  const { advantages } = lists;
+  if (advantages?.length === 1) lists.advantages = Array.from({ length: tokens }, () => advantages[0]!);
+  checkLengths(lists, { file, row });
+  const own = Object.entries(COLUMNS).map(([from, to]) => [to, lists[from]]);
   const { mask, oldLogProb, ...rest }: Record<string, number[] | undefined> = Object.fromEntries(own);
   return {
     columns: present({
@@ -59,8 +75,8 @@ function rowOf(line: Record<string, unknown>): DumpRow {
   };
 }
 
-/** The numbers of a value that may stand in lists of one. */
-function numbersOf(value: unknown): number[] | undefined {
-  if (!Array.isArray(value)) return value === undefined || value === null ? undefined : [numberOf(value)];
-  return value.length === 1 && Array.isArray(value[0]) ? numbersOf(value[0]) : value.map(numberOf);
+/** A value out of its list of one, and a single number as a list. */
+function unwrapped(value: unknown): unknown {
+  if (!Array.isArray(value)) return value === undefined || value === null ? undefined : [value];
+  return value.length === 1 && Array.isArray(value[0]) ? unwrapped(value[0]) : value;
 }

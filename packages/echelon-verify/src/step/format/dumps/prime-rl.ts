@@ -4,14 +4,21 @@
  * trained token are not exported; they add nothing to the denominator. `metrics.jsonl` beside `token_exports` has reported values.
  */
 
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { numberIn } from '../../../format/dumps/cells.ts';
 import { pickedLines } from '../../../format/dumps/records.ts';
 import { numberOf } from '../../../format/dumps/rewards.ts';
 import { openSource, withSource } from '../../../format/dumps/source.ts';
+import { checkLengths, type ListKind, numberList } from '../../../format/dumps/token-lists.ts';
+import { BatchFormatError } from '../../../format/format-error.ts';
 import { groupedBy } from '../../../grouped-by.ts';
 import { present } from '../../../present.ts';
-import type { StepSettings } from '../settings.ts';
+import type { Finding } from '../../../report.ts';
+import { stepFinding } from '../../findings.ts';
+import type { LossSettings, StepSettings } from '../settings.ts';
+import type { StepBatch } from '../step-batch.ts';
+import { inferredLoss, statedLoss } from './prime-rl-loss.ts';
 import { type DumpRow, type StepAdapter, selectionOf, stepOfRows } from './step-adapter.ts';
 
 const COLUMNS = {
@@ -31,7 +38,21 @@ const SELECTION = selectionOf([
 /** Reported values by their keys in `metrics.jsonl`. */
 const METRICS = { 'loss/mean': 'loss', 'entropy/all/mean': 'entropy' } as const;
 type Metrics = Readonly<Partial<Record<keyof typeof METRICS, number>>>;
-type Line = Readonly<Record<string, unknown>>;
+
+/** A packed sequence, and where it stands. */
+interface Line {
+  readonly file: string;
+  /** From 0, in its file. */
+  readonly row: number;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** The files of one step. */
+interface Files {
+  readonly own: readonly string[];
+  /** Ranks that other steps of the run have and this one has not. */
+  readonly absent: readonly number[];
+}
 
 /** See the head of this file. */
 export const PRIME_RL_TOKENS: StepAdapter = {
@@ -42,18 +63,43 @@ export const PRIME_RL_TOKENS: StepAdapter = {
   matches: ({ keys }) =>
     ['token_ids', 'trainer_logprobs', 'inference_logprobs', 'micro_step'].every((key) => keys?.has(key)),
   async *steps(files) {
-    for (const own of groupedBy(files, dirname).values()) {
+    const steps = [...groupedBy(files, dirname).values()];
+    const ranks = ranksOfRun(steps);
+    for (const own of steps) {
       const lines: Line[] = [];
       for (const file of own) {
         await using source = await openSource(file);
-        for await (const line of pickedLines(source, SELECTION)) lines.push(line as Line);
+        let row = 0;
+        for await (const line of pickedLines(source, SELECTION))
+          lines.push({ file, row: row++, values: line as Line['values'] });
       }
-      const metrics = await metricsOf(own[0]!, numberOf(lines[0]?.step));
-      const file = own.length === 1 ? own[0]! : dirname(own[0]!);
-      yield { file, step: stepOf(own[0]!, lines, metrics) };
+      const metrics = await metricsOf(own[0]!, numberOf(lines[0]?.values.step));
+      const present = new Set(own.map(rankIn));
+      const absent = ranks.filter((rank) => !present.has(rank));
+      const step = stepOf({ own, absent }, lines, { metrics, loss: await statedLoss(own[0]!) });
+      yield { file: own.length === 1 ? own[0]! : dirname(own[0]!), step };
     }
   },
 };
+
+/** The rank in the name of a file; 0 if there is none. */
+const rankIn = (file: string): number => Number(/rank_(\d+)\.jsonl/.exec(basename(file))?.[1] ?? 0);
+
+/** The ranks of all steps, of the files beside them as well: each rank writes a file for each step. */
+function ranksOfRun(steps: readonly (readonly string[])[]): number[] {
+  const beside = steps.flatMap(([file]) =>
+    namesIn(dirname(file!)).filter((name) => /^rank_\d+\.jsonl/.test(name)),
+  );
+  return [...new Set([...steps.flat(), ...beside].map(rankIn))].sort((a, b) => a - b);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
 
 /** The values of a step in `OUTPUT/metrics.jsonl`, of `OUTPUT/token_exports/step_N/rank_R.jsonl`. A step trained again is there again. */
 async function metricsOf(file: string, step: number): Promise<Metrics> {
@@ -62,7 +108,7 @@ async function metricsOf(file: string, step: number): Promise<Metrics> {
   if (!existsSync(path)) return metrics;
   await withSource(path, async (source) => {
     for await (const line of pickedLines(source, selectionOf(['step', ...Object.keys(METRICS)]))) {
-      const { step: at, ...own } = line as Line;
+      const { step: at, ...own } = line as Line['values'];
       if (numberOf(at) === step)
         for (const [key, value] of Object.entries(own)) metrics[key] = numberOf(value);
     }
@@ -74,15 +120,14 @@ async function metricsOf(file: string, step: number): Promise<Metrics> {
 function reportedOf(
   metrics: Metrics,
   lines: readonly Line[],
-  ranks: readonly number[],
+  absent: readonly number[],
 ): StepSettings['reported'] {
   const { 'loss/mean': loss, 'entropy/all/mean': entropy } = metrics;
   const isWeighted = lines.some(
-    ({ rl_weights, ce_weights, ref_kl_weights }) =>
+    ({ values: { rl_weights, ce_weights, ref_kl_weights } }) =>
       !isDefault(rl_weights) || !isDefault(ce_weights) || !isDefault(ref_kl_weights),
   );
-  const absent = ranks.findIndex((rank, at) => rank !== at);
-  const ofRanks = absent < 0 ? undefined : `the file of rank ${absent}`;
+  const ofRanks = absent.length === 0 ? undefined : `the file of rank ${absent[0]}`;
   const ofEntropy = ofRanks ?? (isWeighted ? 'the tokens of other loss components' : undefined);
   return {
     ...(loss === undefined
@@ -105,49 +150,32 @@ function reportedOf(
 const isDefault = (weights: unknown): boolean =>
   !Array.isArray(weights) || weights.every((weight) => weight === null);
 
-/**
- * The thresholds of the default loss, which the run's configuration states and the export does not: prime-rl's defaults, or others
- * if those explain every flag and the defaults do not. Undefined for another loss, whose flags are null.
- */
-function lossOf(rows: readonly DumpRow[]): StepSettings['policyLoss'] {
-  const flagged = rows.every(({ columns }) => columns.reportedClipped !== undefined);
-  if (!flagged) return undefined;
-  const limits = { clipHigh: { least: 0, most: Infinity }, clipLow: { least: 0, most: Infinity } };
-  for (const { columns } of rows) {
-    const { mask, logProb, rolloutLogProb, reportedAdvantage, reportedClipped } = columns;
-    reportedClipped?.forEach((flag, at) => {
-      if (mask?.[at] === 0) return;
-      const change = Math.exp(logProb?.[at] ?? Number.NaN) - Math.exp(rolloutLogProb?.[at] ?? Number.NaN);
-      const isUp = (reportedAdvantage?.[at] ?? 0) > 0;
-      const limit = limits[isUp ? 'clipHigh' : 'clipLow'];
-      const moved = isUp ? change : -change;
-      if (flag === 1) limit.most = Math.min(limit.most, moved);
-      else limit.least = Math.max(limit.least, moved);
-    });
-  }
-  const entries = Object.entries(limits).map(([key, { least, most }]) => {
-    const fits = least <= THRESHOLD + NEAR && most >= THRESHOLD - NEAR;
-    return [
-      key,
-      fits || least >= most ? THRESHOLD : most === Infinity ? least + NEAR : (least + most) / 2,
-    ] as const;
-  });
-  const others = entries.filter(([, value]) => value !== THRESHOLD);
-  return { name: 'prime-rl', params: Object.fromEntries(others) };
+/** What lies beside the export. */
+interface Beside {
+  readonly metrics: Metrics;
+  readonly loss: LossSettings | null | undefined;
 }
 
-/** prime-rl's default threshold, and the rounding of a probability's change near it. */
-const THRESHOLD = 0.2;
-const NEAR = 1e-5;
-
-function stepOf(file: string, lines: readonly Line[], metrics: Metrics) {
-  const number = numberOf(lines[0]?.step);
-  const ranks = [...new Set(lines.map(({ rank }) => numberOf(rank)))].sort((a, b) => a - b);
-  const perRank = 1 + Math.max(0, ...lines.map(({ micro_step: at }) => numberOf(at)));
-  const rows = lines.map((line) => rowOf(line, ranks, perRank));
-  const isPlain = lines.every((line) => isWhole(line.rl_weights));
+function stepOf(
+  { own, absent }: Files,
+  lines: readonly Line[],
+  { metrics, loss: stated }: Beside,
+): StepBatch {
+  const placed = lines.map((line) => ({
+    line,
+    rank: numberAt(line, 'rank'),
+    at: numberAt(line, 'micro_step'),
+  }));
+  const number = numberOf(lines[0]?.values.step);
+  const ranks = [...new Set(placed.map(({ rank }) => rank))].sort((a, b) => a - b);
+  const perRank = 1 + placed.reduce((most, { at }) => Math.max(most, at), 0);
+  const rows = placed.map(({ line, rank, at }) => rowOf(line, ranks.indexOf(rank) * perRank + at));
+  const isPlain = lines.every(({ values }) => isWhole(values.rl_weights));
+  const loss = stated === undefined ? inferredLoss(rows) : (stated ?? undefined);
+  const gaps = ranks.flatMap((rank, at) => (rank === at ? [] : [at]));
+  const missing = [...new Set([...absent, ...gaps.slice(0, 1)])].filter((rank) => !ranks.includes(rank));
   const step = stepOfRows(
-    Number.isNaN(number) ? basename(dirname(file)) : `step ${number}`,
+    Number.isNaN(number) ? basename(dirname(own[0]!)) : `step ${number}`,
     {
       trainer: 'prime-rl',
       aggregation: { mode: 'token-mean', scope: 'global', counts: 'mask', rowCount: 'all' },
@@ -157,16 +185,28 @@ function stepOf(file: string, lines: readonly Line[], metrics: Metrics) {
       ),
       // prime-rl undoes the mean over ranks of the gradients, and its loss has no factor of ranks.
       gradientReduction: 'sum',
-      reported: reportedOf(metrics, lines, ranks),
+      reported: reportedOf(metrics, lines, missing),
       ...present({
         optimizerStep: Number.isNaN(number) ? undefined : number,
-        policyLoss: isPlain ? lossOf(rows) : undefined,
+        policyLoss: isPlain ? loss : undefined,
       }),
     },
     rows,
   );
   const { rolloutLogProb } = step.tokens;
-  return { ...step, tokens: { ...step.tokens, ...present({ oldLogProb: rolloutLogProb }) } };
+  const findings = missingRanks(missing);
+  return {
+    ...step,
+    tokens: { ...step.tokens, ...present({ oldLogProb: rolloutLogProb }) },
+    ...(findings.length === 0 ? {} : { findings }),
+  };
+}
+
+function missingRanks(missing: readonly number[]): Finding[] {
+  if (missing.length === 0) return [];
+  const names = missing.slice(0, 3).map((rank) => `rank_${rank}.jsonl`);
+  const more = missing.length > 3 ? ` and ${missing.length - 3} more` : '';
+  return [stepFinding('rank-file-missing', `There is no ${names.join(', ')}${more}.`)];
 }
 
 /** Weights other than 0 and 1 scale the loss of a token. */
@@ -176,15 +216,34 @@ function isWhole(weights: unknown): boolean {
   );
 }
 
-function rowOf(line: Line, ranks: readonly number[], perRank: number): DumpRow {
-  const numbers = (column: unknown) => (Array.isArray(column) ? column.map(numberOf) : undefined);
-  const weights = numbers(line.rl_weights);
-  const own = Object.entries(COLUMNS).map(([from, to]) => [to, numbers(line[from])]);
+/** The number that a line must have. */
+function numberAt({ file, row, values }: Line, key: string): number {
+  const place = { file, field: `row ${row}, ${key}` };
+  const number = numberIn(values[key], place);
+  if (number !== undefined && Number.isInteger(number) && number >= 0 && number < MAX_INDEX) return number;
+  const expected = `an integer from 0 to ${MAX_INDEX - 1}`;
+  throw new BatchFormatError({ ...place, code: 'invalid', expected, found: String(values[key]) });
+}
+
+/** Ranks and micro-steps that a step may have. */
+const MAX_INDEX = 2 ** 16;
+
+const KINDS: Readonly<Record<string, ListKind>> = { loss_mask: 'flag', token_ids: 'integer' };
+
+function rowOf(line: Line, microBatch: number): DumpRow {
+  const { file, row, values } = line;
+  const list = (key: string, kind: ListKind = 'number') =>
+    numberList(values[key], kind, { file, field: `row ${row}, ${key}` });
+  const weights = list('rl_weights');
+  const lists = Object.fromEntries(Object.keys(COLUMNS).map((key) => [key, list(key, KINDS[key])]));
+  checkLengths({ ...lists, rl_weights: weights }, { file, row });
+  const own = Object.entries(COLUMNS).map(([from, to]) => [to, lists[from]]);
   const { mask, reportedClipped, ...rest }: Record<string, number[] | undefined> = Object.fromEntries(own);
   return {
-    microBatch: ranks.indexOf(numberOf(line.rank)) * perRank + numberOf(line.micro_step),
+    microBatch,
     columns: present({
       mask: mask?.map((flag, at) => (flag === 1 && weights?.[at] !== 0 ? 1 : 0)),
+      // Flags of null are those of a loss that has none.
       reportedClipped: reportedClipped?.every((flag) => !Number.isNaN(flag))
         ? reportedClipped.map((flag) => (flag === 1 ? 1 : 0))
         : undefined,

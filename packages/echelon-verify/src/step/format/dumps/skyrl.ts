@@ -13,6 +13,9 @@ import { numbersIn, TensorError } from '../../../format/dumps/torch-tensor.ts';
 import { openTorchFile } from '../../../format/dumps/torch-zip.ts';
 import { BatchFormatError } from '../../../format/format-error.ts';
 import { present } from '../../../present.ts';
+import type { Finding } from '../../../report.ts';
+import { counted } from '../../../text/plural.ts';
+import { stepFinding } from '../../findings.ts';
 import { type DumpRow, type StepAdapter, stepOfRows } from './step-adapter.ts';
 
 const MAX_BYTES = 2 ** 28;
@@ -38,18 +41,56 @@ export const SKYRL_STEPS: StepAdapter = {
     new TextDecoder('latin1').decode(bytes.subarray(0, 256)).includes('_rebuild_tensor_batch'),
   async *steps(files) {
     for (const file of files) {
-      const rows = rowsOf(await columnsOf(file));
+      const { columns, padded, boundaries } = await batchOf(file);
+      const rows = rowsOf(columns);
       const number = /global_step_(\d+)/.exec(basename(file))?.[1];
-      const step = { trainer: 'skyrl', microBatches: [{ rank: 0, index: 0, pass: 0 }], reported: {} };
-      yield { file, step: stepOfRows(number === undefined ? basename(file) : `step ${number}`, step, rows) };
+      const name = number === undefined ? basename(file) : `step ${number}`;
+      const parts = boundaries.length === 0 ? [[0, rows.length] as const] : boundaries;
+      const findings = [...trainedPadding(rows, padded), ...outside(rows.length - padded, parts)];
+      for (const [at, [start, end]] of parts.entries()) {
+        const step = { trainer: 'skyrl', microBatches: [{ rank: 0, index: 0, pass: 0 }], reported: {} };
+        const own = stepOfRows(parts.length === 1 ? name : `${name}.${at + 1}`, step, rows.slice(start, end));
+        yield { file, step: at === 0 && findings.length > 0 ? { ...own, findings } : own };
+      }
     }
   },
 };
 
 type Matrix = readonly (readonly number[])[];
 
-/** The columns of response tokens; `response_mask` says which of them a row has. */
-async function columnsOf(file: string): Promise<Map<string, Matrix>> {
+/** A training batch, and what its metadata say. */
+interface SkyrlBatch {
+  /** The columns of response tokens; `response_mask` says which of them a row has. */
+  readonly columns: ReadonlyMap<string, Matrix>;
+  /** Rows at the end that fill the last micro-batches. */
+  readonly padded: number;
+  /** First row and the row after the last of each optimizer step; none in older versions. */
+  readonly boundaries: readonly (readonly [number, number])[];
+}
+
+/** Added rows must not be trained. */
+function trainedPadding(rows: readonly DumpRow[], padded: number): Finding[] {
+  const from = rows.length - padded;
+  const trained = rows.flatMap(({ columns: { mask } }, row) =>
+    row >= from && mask?.includes(1) === true ? [row] : [],
+  );
+  if (trained.length === 0) return [];
+  const text = `${counted(trained.length, 'row')} of the ${padded} added ones (row ${trained[0]}).`;
+  return [stepFinding('padding-trained', text, trained)];
+}
+
+/** Rows that are in none of the mini-batches. */
+function outside(count: number, parts: SkyrlBatch['boundaries']): Finding[] {
+  const rows = Array.from({ length: count }, (_, row) => row).filter(
+    (row) => !parts.some(([start, end]) => row >= start && row < end),
+  );
+  if (rows.length === 0) return [];
+  return [
+    stepFinding('rows-untrained', `${counted(rows.length, 'row')} of ${count} (row ${rows[0]}).`, rows),
+  ];
+}
+
+async function batchOf(file: string): Promise<SkyrlBatch> {
   const fault = (found: string, cause?: unknown) =>
     new BatchFormatError({ code: 'invalid', file, expected: 'a training batch of SkyRL', found }, { cause });
   try {
@@ -70,11 +111,26 @@ async function columnsOf(file: string): Promise<Map<string, Matrix>> {
       if (tensor instanceof PyDict) columns.set(key, await matrixOf(tensor));
     }
     if (!columns.has('response_mask')) throw fault('no response_mask');
-    return columns;
+    return { columns, ...layoutIn(own instanceof PyDict ? own.get('metadata') : undefined) };
   } catch (error) {
     const isDamaged = [RayPickleError, TensorError, RangeError].some((kind) => error instanceof kind);
     throw isDamaged ? fault((error as Error).message, error) : error;
   }
+}
+
+function layoutIn(metadata: unknown): Omit<SkyrlBatch, 'columns'> {
+  const of = (key: string) => (metadata instanceof PyDict ? metadata.get(key) : undefined);
+  const padded = of('pad_size');
+  const boundaries = of('policy_mini_batch_boundaries');
+  return {
+    padded: typeof padded === 'number' ? padded : 0,
+    boundaries: Array.isArray(boundaries) ? boundaries.flatMap(rangeOf) : [],
+  };
+}
+
+function rangeOf(value: unknown): [number, number][] {
+  const [start, end] = value instanceof PyReadTuple ? value.items : Array.isArray(value) ? value : [];
+  return typeof start === 'number' && typeof end === 'number' ? [[start, end]] : [];
 }
 
 const NUMPY: Readonly<Record<string, (data: ArrayBuffer) => ArrayLike<number | bigint>>> = {

@@ -1,0 +1,98 @@
+import type { Defect } from './defects.ts';
+
+const VERIFY = 'packages/echelon-verify';
+const DUMPS = `${VERIFY}/src/format/dumps`;
+
+/** Defects by which evidence is lost or a right training is accused. */
+export const WITNESS_DEFECTS: readonly Defect[] = [
+  {
+    id: 'mean-over-dropped-tokens',
+    area: 'verifier',
+    file: `${VERIFY}/src/step/stages/reported-values.ts`,
+    find: 'return batch.tokens.kept === undefined ? means.kept : means[counts];',
+    replace: 'return means.kept;',
+    breaks: 'A right mean over all tokens is called wrong after rejection',
+    tests: [`${VERIFY}/test/step/reported-values.test.ts`],
+  },
+  {
+    id: 'null-is-a-number',
+    area: 'verifier',
+    file: `${DUMPS}/cells.ts`,
+    find: 'if (value === undefined || value === null) return undefined;',
+    replace: 'if (value === undefined || value === null) return Number.NaN;',
+    breaks: 'A row without an advantage is called wrong',
+    tests: [`${VERIFY}/test/format/dumps/table.test.ts`],
+  },
+  {
+    id: 'text-is-a-number',
+    area: 'verifier',
+    file: `${DUMPS}/cells.ts`,
+    find: "if (typeof value === 'number') return value;",
+    replace: "if (typeof value === 'number' || typeof value === 'string') return Number(value);",
+    breaks: 'A text is read as a number',
+    tests: [`${VERIFY}/test/format/dumps/table.test.ts`],
+  },
+  {
+    id: 'index-is-unique',
+    area: 'verifier',
+    file: `${DUMPS}/slime.ts`,
+    find: 'return rollouts.length < rows.length ? rollouts : undefined;',
+    replace: 'return undefined;',
+    breaks: 'Samples of one rollout are compared as rollouts of their own',
+    tests: [`${VERIFY}/test/format/dumps/slime.test.ts`],
+  },
+  {
+    id: 'no-overflow',
+    area: 'verifier',
+    file: `${VERIFY}/src/step/arithmetic.ts`,
+    find: '  if (term.high > MAY_OVERFLOW || term.low < -MAY_OVERFLOW) overflow(term);\n',
+    replace: '',
+    breaks: 'A ratio that overflows in the trainer is called wrong',
+    tests: [`${VERIFY}/test/step/range.test.ts`],
+  },
+  {
+    id: 'tool-tokens-sampled',
+    area: 'verifier',
+    file: `${VERIFY}/src/step/engine-statistics.ts`,
+    find: '      if (!counts(t)) continue;\n',
+    replace: '',
+    breaks: 'Masked tokens of tools count as sampled',
+    tests: [`${VERIFY}/test/step/statistics.test.ts`],
+  },
+  {
+    id: 'scale-beside-a-constant',
+    area: 'verifier',
+    file: `${VERIFY}/src/step/statistics.ts`,
+    find: '(isFree ? first : neutralScale(batch, layout, index))',
+    replace: 'neutralScale(batch, layout, index)',
+    breaks: 'The scale of a right step with a constant denominator is a finding',
+    tests: [`${VERIFY}/test/step/statistics.test.ts`],
+  },
+  {
+    id: 'any-number-of-micro-batches',
+    area: 'verifier',
+    file: `${VERIFY}/src/step/stages/reported-values.ts`,
+    find: 'if (times >= parts.length && times % ranks === 0 && times >= least && times <= most)',
+    replace: 'if (times >= parts.length)',
+    breaks: 'A mean loss that no number of micro-steps gives passes',
+    tests: [`${VERIFY}/test/step/format/step-dumps.test.ts`],
+  },
+  {
+    id: 'group-of-trained-rows',
+    area: 'verifier',
+    file: `${DUMPS}/nemo-rl.ts`,
+    find: 'keys.filter((key, row) => !all[row]!.isTrained || key === NO_PROMPT)',
+    replace: 'keys.filter((key) => key === NO_PROMPT)',
+    breaks: 'A response without a trained token changes the group of the others',
+    tests: [`${VERIFY}/test/format/dumps/nemo-rl.test.ts`],
+  },
+  {
+    id: 'cut-groups-judged',
+    area: 'verifier',
+    file: `${VERIFY}/src/cut-groups.ts`,
+    find: 'return lines.length > 1 && off === lines.length && !lines.every((line) => isNear(line, lines[0]!));',
+    replace: 'return false;',
+    breaks: 'A dump of the best and worst rows of each group is called wrong',
+    tests: [`${VERIFY}/test/cut-groups.test.ts`],
+  },
+];
