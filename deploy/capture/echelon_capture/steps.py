@@ -55,7 +55,7 @@ class Steps:
         `mask`, and `logProb` as the loss consumes it, with its graph. `advantage`: [rows] or [rows, tokens]. `facts`: the
         entry of `microBatches`, numbers or tensors of one. `needed`: columns that the loss needs beyond the profile. `rows`: gives,
         in the thread that writes, what is known of the rows: `rows` (columns of rows), `tokens` (columns of tokens), `digests` of
-        the rows as they are here and `sources`, those of the whole rollout as it was generated."""
+        the rows as they are here and `sources`, those of the whole rollout as it was generated, if both are known."""
         with self.guarded():
             kept = {"mask": columns["mask"]}
             if (number - 1) % self._every == 0:
@@ -192,9 +192,11 @@ def _rows(taken: list[dict[str, Any]], arrays: list[dict[str, Any]]) -> dict[str
     for own, one in zip(arrays, found):
         own.update(one.get("tokens", {}))
     rows = {key: numpy.concatenate([numpy.asarray(one["rows"][key]) for one in found]) for key in found[0]["rows"]}
-    digests = [digest for one in found for digest in one["digests"]]
-    sources = list({id(one["sources"]): one["sources"] for one in found}.values())
-    step = {"rowDigests": digests, "sourceDigests": [digest for source in sources for digest in source], "wholeTrajectories": True}
+    step: dict[str, Any] = {"wholeTrajectories": True}
+    if all("digests" in one for one in found):
+        sources = list({id(one["sources"]): one["sources"] for one in found}.values())
+        step["rowDigests"] = [digest for one in found for digest in one["digests"]]
+        step["sourceDigests"] = [digest for source in sources for digest in source]
     return {"rows": rows, "step": step}
 
 

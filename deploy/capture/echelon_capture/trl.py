@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import os
+from importlib.metadata import PackageNotFoundError
 from typing import Any, Mapping
 
 import echelon_capture as capture
@@ -21,6 +22,7 @@ import echelon_capture as capture
 from .shared.forms import form_of
 
 from .follower import Follower
+from .steps import version_of
 from .trl_received import received_advantages
 from .trl_rows import rollouts_of
 
@@ -60,10 +62,21 @@ def estimator_of(trainer: Any) -> dict[str, Any]:
         raise ValueError(f"not verifiable: what {type(trainer).__name__} computes is not known; state its `estimator`")
     names = ("multi_objective_aggregation", "scale_rewards")
     settings = {name: getattr(trainer, name, None) for name in names}
-    form = form_of("trl", settings)
+    version = _version()
+    form = form_of("trl", {**settings, "before_1_6": version is not None and version < (1, 6)})
     if form is None:
         raise ValueError(f"not verifiable: {', '.join(f'{name}={value!r}' for name, value in settings.items())}")
-    return form.of(settings)
+    # Since then the deviation is written out, about the mean. Before, torch chose its form by the device.
+    pinned = {"forms": "recipe"} if version is not None and version >= (1, 6) and form.estimator["name"] == "grpo" else {}
+    return {**form.of(settings), **pinned}
+
+
+def _version() -> tuple[int, ...] | None:
+    """Major and minor version of TRL; None if it is not installed, or of no such form."""
+    try:
+        return tuple(int(part) for part in version_of("trl").split(".")[:2])
+    except (ValueError, PackageNotFoundError):
+        return None
 
 
 _KNOWN = ("GRPOTrainer", "RLOOTrainer")

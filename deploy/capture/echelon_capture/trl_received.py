@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 from typing import Any, Callable
 
-from .trl_rows import ROW, rollouts_of
+from .rows import ROW
+from .trl_rows import rollouts_of
 
 
 def estimated_advantages(trainer: Any, result: Any, rows: int) -> Any:

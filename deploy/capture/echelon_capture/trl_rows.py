@@ -10,7 +10,8 @@ import functools
 import hashlib
 from typing import Any
 
-ROW = "echelon_row"
+from .rows import ROW
+
 _ROLLOUTS = "_echelon_rollouts"
 
 

@@ -16,8 +16,9 @@ import functools
 from typing import Any
 
 from .ranks import Rank
+from .rows import ROW
 from .steps import Steps, ends, version_of
-from .trl_rows import ROW, Rollout, rollouts_of
+from .trl_rows import Rollout, rollouts_of
 
 _PER_MICRO_BATCH = {
     "grpo": "seq-mean-token-mean", "sapo": "seq-mean-token-mean", "bnpo": "token-mean", "dr_grpo": "seq-mean-token-sum-norm",

@@ -11,6 +11,7 @@ the trainer's module, `fit` of the trainer (to know the step) and `Tracking.log`
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -19,6 +20,7 @@ from typing import Any, Callable, Iterable, Mapping
 import echelon_capture as capture
 
 from .shared.batch import row_advantages, without_padding
+from .rows import ROW, STEP
 from .shared.forms import Form, form_of
 from .verl_agent import Rollouts
 
@@ -64,6 +66,12 @@ class _Responses:
 
     trainer = "verl"
 
+    def mark(self, step: int, result: Any) -> None:
+        """Gives each row its place, which reaches the actor with it."""
+        tensors = result.batch
+        advantages = tensors["advantages"]
+        tensors[ROW] = advantages.new_tensor(range(len(advantages)), dtype=_int64()) + step * STEP
+
     def columns(self, result: Any) -> dict[str, Any]:
         """See `Rollouts.columns`."""
         return {"group": result.non_tensor_batch["uid"], "trajectory": range(len(result.batch["response_mask"]))}
@@ -80,6 +88,9 @@ class _Responses:
 class _Outputs(_Responses):
     """The rows of the trainer of `trainer.use_v1`, of which a session gives any number."""
 
+    def mark(self, step: int, result: Any) -> None:
+        """Its actor reads the rows from a queue."""
+
     def provenance(self, trainer: Any, result: Any) -> dict[str, Any]:
         """The size of a group is not known."""
         return {}
@@ -92,6 +103,7 @@ def _wrap(running: _Running, module: Any, trainer_class: Any, rows: Rollouts | _
     def compute_advantage(*arguments: Any, **keywords: Any) -> Any:
         result = original(*arguments, **keywords)
         running.has_advantages = True
+        _mark(running.trainer, rows, result)
         _capture(running.trainer, rows, lambda: _bound(original, arguments, keywords), result)
         return result
 
@@ -132,6 +144,13 @@ def _bound(original: Callable, arguments: tuple, keywords: dict[str, Any]) -> di
     return {**bound.arguments, **bound.arguments.get("kwargs", {})}
 
 
+def _mark(trainer: Any, rows: Rollouts | _Responses, result: Any) -> None:
+    """Without their places, rows are not found again in the actor's steps, and nothing else is missing."""
+    with contextlib.suppress(Exception):
+        if isinstance(rows, _Responses):
+            rows.mark(int(trainer.global_steps), result)
+
+
 def _capture(trainer: Any, rows: Rollouts | _Responses, bound: Callable[[], dict[str, Any]], result: Any) -> None:
     step, count = 0, 0
     try:
@@ -141,6 +160,12 @@ def _capture(trainer: Any, rows: Rollouts | _Responses, bound: Callable[[], dict
         capture.batch(step, **columns, provenance=rows.provenance(trainer, result))
     except Exception as error:  # noqa: BLE001 - the capture must never fail a training
         capture.gap(step, count, f"{type(error).__name__}: {error}")
+
+
+def _int64() -> Any:
+    import torch
+
+    return torch.int64
 
 
 def _columns(

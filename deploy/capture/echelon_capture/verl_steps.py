@@ -13,6 +13,7 @@ import importlib
 from typing import Any, Mapping
 
 from .ranks import Rank
+from .rows import ROW, STEP
 from .steps import Steps, version_of
 
 LOSSES_MODULE = "verl.workers.utils.losses"
@@ -116,7 +117,23 @@ def _take(steps: Steps, number: int, call: dict[str, Any], result: Any, engine: 
     }
     # A weight is made of the log-probs of both engines.
     weighed = ("rolloutWeight", "rolloutLogProb") if call.get("rollout_is_weights") is not None else ()
-    steps.take(number, columns, advantage=call["advantages"], facts=facts, needed=("referenceLogProb", *weighed))
+    steps.take(
+        number, columns, advantage=call["advantages"], facts=facts, needed=("referenceLogProb", *weighed),
+        rows=_rows(data, len(mask)),
+    )  # fmt: skip
+
+
+def _rows(data: Any, count: int) -> Any:
+    """The places of the rows in the batch of the driver, if it follows the trainer (verl.py): for the thread that writes."""
+    places = data.get(ROW) if data is not None and ROW in data.keys() else None
+    if places is None or places.is_nested or tuple(places.shape) != (count,):
+        return None
+
+    def known(_columns: Any) -> dict[str, Any]:
+        own = [divmod(int(place), STEP) for place in places.cpu().numpy()]
+        return {"rows": {"trajectory": [f"{step}/{row}" for step, row in own]}}
+
+    return known
 
 
 def _of_response(data: Any, key: str, mask: Any) -> Any:

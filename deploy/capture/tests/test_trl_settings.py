@@ -28,6 +28,7 @@ class RLOOTrainer(SimpleNamespace):
 )  # fmt: skip
 def test_the_estimator_follows_the_settings(scale, changes):
     stated = hook.estimator_of(GRPOTrainer(scale_rewards=scale))
+    assert stated.pop("forms", "recipe") == "recipe"
     assert stated == {"name": "grpo", "singleton": "zero", "missing": "exclude", **changes}
 
 
@@ -56,3 +57,12 @@ def test_a_trainer_is_known_by_its_class_and_not_by_its_methods():
         hook.estimator_of(RLOOTrainer(beta=0.0, normalize_advantages=True))
     with pytest.raises(ValueError, match="what Other computes is not known; state its `estimator`"):
         hook.estimator_of(type("Other", (SimpleNamespace,), {})(scale_rewards="group"))
+
+
+@pytest.mark.parametrize(
+    ("version", "missing", "forms"), [("1.16.0", "exclude", "recipe"), ("1.5.1", "zero", None), ("0.24.0", "zero", None)]
+)
+def test_the_version_decides_what_a_missing_reward_is_and_whether_the_form_is_known(monkeypatch, version, missing, forms):
+    monkeypatch.setattr(hook, "version_of", lambda package: version)
+    stated = hook.estimator_of(GRPOTrainer(scale_rewards="group"))
+    assert (stated["missing"], stated.get("forms")) == (missing, forms)

@@ -348,3 +348,13 @@ def test_a_copy_that_verl_agent_does_not_make_itself_is_found(folder, verify, ag
         agent.RayPPOTrainer().fit(lambda trainer, data: Data([*rows(data), data.rows[0]]))
         _status, reports = verify(folder)
         assert "row-duplicated" in [one["code"] for one in reports[-1]["findings"]], reports[-1]["findings"]
+
+
+def test_each_row_gets_its_place_which_reaches_the_actor_with_it(folder, trainers, monkeypatch):
+    from echelon_capture.rows import ROW, STEP
+
+    results, own = [], trainers.compute_advantage
+    monkeypatch.setattr(trainers, "compute_advantage", lambda *given, **named: results.append(own(*given, **named)) or results[-1])
+    hook.follow()
+    trainers.RayPPOTrainer().fit([Estimator.GRPO, Estimator.GRPO])
+    assert [result.batch[ROW].tolist() for result in results] == [[step * STEP + row for row in range(6)] for step in (1, 2)]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from echelon_capture import verl_steps
+from echelon_capture.rows import ROW, STEP
 from ranks_support import run_ranks
 from steps_support import verified
 from verl_support import batch_of, config_of, engine_of, model_of
@@ -21,11 +22,12 @@ RIGHT = {
     "sequence mean": dict(loss_agg_mode="seq-mean-token-mean"),
     "sequence sum with KL": dict(loss_agg_mode="seq-mean-token-sum", use_kl_loss=True, kl_loss_type="low_var_kl", kl_loss_coef=0.05),
     "sums over a constant": dict(loss_agg_mode="seq-mean-token-sum-norm", loss_scale_factor=64),
+    "rows with their places": dict(places=lambda rank, size: own_places(rank, size)),
     "rollout weights, bfloat16": dict(weights=True, dtype="bfloat16"),
 }
 
 
-def trains(*, plant=None, weights=False, dtype="float32", updates=2, **settings):
+def trains(*, plant=None, weights=False, dtype="float32", updates=2, places=None, **settings):
     """A case of `run_ranks`: updates of one rank, with what is planted into verl's functions."""
 
     def case(rank, size):
@@ -46,6 +48,9 @@ def trains(*, plant=None, weights=False, dtype="float32", updates=2, **settings)
             worker.set_loss_fn(functools.partial(losses.ppo_loss, config=config_of(**settings)))
             torch.manual_seed(100 + rank)
             data = batch_of(model, weights, ROWS, size)
+            if places:
+                # As the driver gives them, after the rows were dealt to the ranks in another order.
+                data[ROW] = places(rank, size)
             for _ in range(updates):
                 worker.engine.train_batch(data.clone(), worker.loss_fn)
         (losses.get_policy_loss_fn, losses.kl_penalty, engine_workers.TrainingWorker.set_loss_fn, losses.agg_loss) = own
@@ -123,6 +128,17 @@ def rejected_after_the_count(_rank, _size):
         losses.ppo_loss = own
 
 
+def own_places(rank, size):
+    import torch
+
+    return torch.arange(ROWS * size).flip(0)[rank::size] + 3 * STEP
+
+
+def repeated_places(rank, size):
+    """Every rank trains the same rows."""
+    return own_places(0, size)
+
+
 LOCAL = dict(batch_num_tokens=None, global_batch_size=None, dp_size=1)
 # Rows of the page on silent bugs whose class is the denominator or the scale of the loss, as far as verl's functions can have them.
 PLANTED = {
@@ -171,6 +187,7 @@ CASES = {
     **{f"right/{name}": trains(**settings) for name, settings in RIGHT.items()},
     **{f"planted/{name}": trains(plant=plant) for name, plant in PLANTED.items()},
     **{f"planted/{name}": trains(plant=plant, **settings) for name, (settings, plant) in ROWS_PLANTED.items()},
+    "planted/rows that are trained twice": trains(places=repeated_places),
     "planted/50 in bfloat16": trains(plant=own_count, dtype="bfloat16"),
 }
 

@@ -259,6 +259,7 @@ function rowBoundsInput(batch: Batch, inputs: Inputs, { statistics }: StagePlan)
     score: () => (isMean ? trajectoryColumn(batch, score(), inputs.arithmetic) : score()),
     tokens: () => given(batch.responseLength),
     rewards: () => given(inputs.rewards),
+    ...present({ forms: batch.estimator.forms }),
   };
 }
 

@@ -1,9 +1,10 @@
 /** Bounds of the mean and the deviation of sets of rows, in any form, for values that are themselves only bounded. */
 
+import type { Forms } from '../format/batch.ts';
 import type { Deviation } from '../kernel/spread.ts';
 import { boundAnyForm } from './any-form.ts';
 import { type Arithmetic, FLOAT64 } from './arithmetic.ts';
-import { clusterBounds, emptyBounds } from './cluster-bounds.ts';
+import { type ClusterBounds, clusterBounds, emptyBounds } from './cluster-bounds.ts';
 
 /** One entry per set. */
 export interface SetBounds {
@@ -41,11 +42,14 @@ function emptySets(sets: number): SetBounds {
   };
 }
 
-/** Every row counts once. */
+/**
+ * Every row counts once. With the forms `recipe` the mean is a division and the deviation is taken about it, in whatever order the sums
+ * are; the unbiased factor may be a rounding of its own.
+ */
 export function valueSets(
   { ids, sets, value, radius }: Sets,
   deviation: Deviation,
-  arithmetic: Arithmetic,
+  { arithmetic, forms }: { readonly arithmetic: Arithmetic; readonly forms: Forms },
 ): SetBounds {
   const input = { cluster: ids, count: sets, value, valueError: radius };
   const recipe = clusterBounds(input, deviation, arithmetic);
@@ -60,8 +64,19 @@ export function valueSets(
     bounds.deviationLow[set] = any.deviationLow[0]!;
     bounds.deviationHigh[set] = any.deviationHigh[0]!;
     bounds.overflow[set] = any.overflow[0]!;
+    if (forms === 'recipe') pinForm(bounds, recipe, set);
   }
   return bounds;
+}
+
+/** Replaces the bounds of any form by the recipe's, if they are narrower. */
+function pinForm(bounds: SetBounds, recipe: ClusterBounds, set: number): void {
+  const slack = 4 * recipe.arithmetic.unit;
+  const off = Math.abs(recipe.mean[set]! - recipe.trueMean[set]!);
+  bounds.meanError[set] = Math.min(bounds.meanError[set]!, recipe.meanError[set]! + off);
+  const [low, high] = [recipe.deviationLow[set]! * (1 - slack), recipe.deviationHigh[set]! * (1 + slack)];
+  bounds.deviationLow[set] = Math.max(bounds.deviationLow[set]!, low);
+  bounds.deviationHigh[set] = Math.min(bounds.deviationHigh[set]!, high);
 }
 
 /**

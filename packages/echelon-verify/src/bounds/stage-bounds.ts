@@ -66,7 +66,7 @@ export interface StageBoundsInput {
   tokens(): Int32Array;
   rewards(): readonly { readonly weight: number; readonly column: InputColumn }[];
   readonly sequences?: TokenSequences<InputColumn>;
-  /** Of sums over tokens; the other stages admit any form. */
+  /** Of sums over tokens, and of means and deviations over rows; the other stages admit any form. */
   readonly forms?: Forms;
 }
 
@@ -236,7 +236,7 @@ function boundsOf(rowSet: RowSet, deviation: Deviation, chain: Chain, x: Interva
   const bounds =
     rowSet.weight === 'token'
       ? tokenSets({ ...column, tokens: input.tokens() }, deviation, arithmetic)
-      : valueSets(column, deviation, arithmetic);
+      : valueSets(column, deviation, { arithmetic, forms: input.forms ?? 'any' });
   for (let row = 0; row < ids.length; row++) {
     if (ids[row]! >= 0 && bounds.overflow[ids[row]!] === 1) overflow[row] = 1;
   }
@@ -400,7 +400,7 @@ function deviationsOfOthers(
       value: Float64Array.from(others, (other) => of.value[other]!),
       radius: Float64Array.from(others, (other) => radius[other]!),
     };
-    const bounds = valueSets(column, deviation, arithmetic);
+    const bounds = valueSets(column, deviation, { arithmetic, forms: 'any' });
     divisors.value[row] = bounds.deviation[0]!;
     divisors.low[row] = bounds.deviationLow[0]!;
     divisors.high[row] = bounds.deviationHigh[0]!;

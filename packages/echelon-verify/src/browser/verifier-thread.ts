@@ -5,9 +5,11 @@ import type { Batch } from '../format/batch.ts';
 import type { DumpAdapter } from '../format/dumps/adapter.ts';
 import { type DumpRun, runsOf } from '../format/dumps/runs.ts';
 import { readRecorded } from '../format/read.ts';
+import { groupedBy } from '../grouped-by.ts';
 import { explainToken } from '../step/explain-step.ts';
 import { ALL_ADAPTERS, anyAdapterFor, anyAdapterOf } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
+import { joinParts, partOf } from '../step/format/join-ranks.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
 import { recordedStep } from '../step/recorded-step.ts';
 import { tokenColumns } from '../step/token-columns.ts';
@@ -28,13 +30,16 @@ async function read(files: readonly ChosenFile[], from?: string): Promise<Found>
   batches = [];
   const found: Found = { reports: [], dumps: [], skipped: [] };
   const byAdapter = new Map<DumpAdapter | StepAdapter, string[]>();
+  const parts: StepBatch[] = [];
   for (const { path, file } of files.toSorted(byPath)) {
     const kind = from === undefined ? await anyAdapterFor(path) : anyAdapterOf(from);
     if (kind === 'native' || (kind === undefined && files.length === 1))
-      addRecorded(new Uint8Array(await file.arrayBuffer()), path, found);
+      parts.push(...addRecorded(new Uint8Array(await file.arrayBuffer()), path, found));
     else if (kind === undefined) found.skipped.push(path);
     else byAdapter.set(kind, [...(byAdapter.get(kind) ?? []), path]);
   }
+  for (const own of groupedBy(parts, partOf).values())
+    for (const step of joinParts(own)) addStep(step, found);
   for (const [adapter, paths] of byAdapter) {
     if ('estimators' in adapter) for (const run of runsOf(adapter, paths)) await readRun(adapter, run, found);
     else for await (const { step } of adapter.steps(paths)) addStep(step, found);
@@ -42,14 +47,17 @@ async function read(files: readonly ChosenFile[], from?: string): Promise<Found>
   return found;
 }
 
-function addRecorded(bytes: Uint8Array, path: string, found: Found): void {
+/** Adds the reports of a file. Returns the steps of which it has some of the ranks. */
+function addRecorded(bytes: Uint8Array, path: string, found: Found): StepBatch[] {
   const recorded = readRecorded(bytes, path);
-  if ('steps' in recorded) for (const step of recorded.steps) addStep(step, found);
-  else {
-    const own = recorded.batches;
-    batches.push(...own.map((advantages) => ({ advantages })));
-    found.reports.push(...own.map((batch, at) => verifyBatch(batch, own[at - 1])));
+  if ('steps' in recorded) {
+    for (const step of recorded.steps) if (partOf(step) === undefined) addStep(step, found);
+    return recorded.steps.filter((step) => partOf(step) !== undefined);
   }
+  const own = recorded.batches;
+  batches.push(...own.map((advantages) => ({ advantages })));
+  found.reports.push(...own.map((batch, at) => verifyBatch(batch, own[at - 1])));
+  return [];
 }
 
 function addStep(step: StepBatch, found: Found): void {

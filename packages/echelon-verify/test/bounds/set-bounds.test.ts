@@ -16,7 +16,7 @@ test('values that are off by their radius stay within the bounds of mean and dev
       const value = Float64Array.from(drawn, ([x]) => x);
       const radius = Float64Array.from(drawn, ([, , r]) => r);
       const sets = { ids: new Int32Array(value.length), sets: 1, value, radius };
-      const bounds = valueSets(sets, 'population', FLOAT32);
+      const bounds = valueSets(sets, 'population', { arithmetic: FLOAT32, forms: 'any' });
       const held = drawn.map(([x, by, r]) => f(x + 0.99 * r * by));
       const mean = f(held.reduce((s, x) => f(s + x), 0) / held.length);
       assert.ok(Math.abs(mean - bounds.mean[0]!) <= bounds.meanError[0]!);
