@@ -136,7 +136,7 @@ test('nothing is copied any more when the error of a restore arrives', async () 
       copying--;
     },
   };
-  const broken = refusing(place, { numbers: [7], moment: 'while others run' });
+  const broken = refusing(place, { numbers: [7], moment: 'when the others are done' });
   await assert.rejects(restoreObjects(broken, backup, slow), /cannot be read/);
   assert.equal(copying, 0);
 });
