@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import type { Message, StoredSubscription } from '../../store/subscriptions/subscriptions.ts';
 import { inWords, pageOf } from './in-words.ts';
-import { postJson, signedMessage } from './post.ts';
+import { DeliveryError, postJson, signedMessage } from './post.ts';
 
 /** How and from where notifications are sent. */
 export interface SendSettings {
@@ -39,7 +39,7 @@ export async function send(
     return await postJson(target.url, { ...signed, allowed });
   }
   if (!URL.canParse(secret) || !/^https?:$/.test(new URL(secret).protocol))
-    throw new Error(`the secret ${target.secret} holds no URL of a webhook`);
+    throw new DeliveryError(`the secret ${target.secret} holds no URL of a webhook`);
   const text = { slack: slackText, teams: teamsText }[target.kind];
   const body = JSON.stringify(text(inWords(message), pageOf(message, settings.publicUrl)));
   await postJson(secret, { body, allowed });
@@ -47,9 +47,9 @@ export async function send(
 
 /** The value of a secret. A project can only name its own: they are in a directory of its name. */
 async function readSecret(directory: string | null, project: string, name: string): Promise<string> {
-  if (directory === null) throw new Error('the dispatcher has no ECHELON_NOTIFY_SECRETS_DIR');
+  if (directory === null) throw new DeliveryError('the dispatcher has no ECHELON_NOTIFY_SECRETS_DIR');
   const text = await readFile(join(directory, project, name), 'utf8').catch(() => '');
-  if (text.trim() === '') throw new Error(`the dispatcher has no secret ${project}/${name}`);
+  if (text.trim() === '') throw new DeliveryError(`the dispatcher has no secret ${project}/${name}`);
   return text.trim();
 }
 
@@ -83,7 +83,7 @@ async function mail(
   { smtpUrl, smtpFrom, publicUrl }: SendSettings,
 ): Promise<void> {
   if (smtpUrl === null || smtpFrom === null)
-    throw new Error('the dispatcher has no ECHELON_SMTP_URL and ECHELON_SMTP_FROM');
+    throw new DeliveryError('the dispatcher has no ECHELON_SMTP_URL and ECHELON_SMTP_FROM');
   const transport = createTransport({
     url: smtpUrl,
     connectionTimeout: MAIL_MS,
