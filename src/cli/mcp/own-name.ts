@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 
 /**
- * Whether a Host header names this machine: an address, `localhost`, the machine's name or the name that the server was told to
+ * Whether a Host header names this machine: an address, `localhost`, the machine's name or the name that the server has to
  * listen at. Another name may be that of a foreign page, which points it here (DNS rebinding).
  */
 export function isOwnName(header: string | undefined, listensAt: string): boolean {

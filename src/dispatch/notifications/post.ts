@@ -9,7 +9,7 @@ import { assertMayReach, checkedLookup } from './addresses.ts';
 const ANSWER_MS = 15_000;
 const GONE = 410;
 
-/** Why nothing was delivered, in words that whoever may read the subscription may see. */
+/** Why nothing was delivered, in words that the readers of the subscription may see. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
 }

@@ -8,7 +8,7 @@ const UNREACHED =
   'the receiver could not be reached: its name has no address, an address of it may not be reached, or nothing answers there. The log of the dispatcher says which';
 
 /**
- * Why a delivery failed, as whoever may read the subscription sees it. Names that resolve, addresses and open ports of the
+ * Why a delivery failed, as the readers of the subscription see it. Names that resolve, addresses and open ports of the
  * operator's network are not told: a subscription would look around in it.
  */
 export function shownReason(error: Error): string {

@@ -31,7 +31,7 @@ test('a reason does not tell which names of the network have addresses, or where
   assert.doesNotMatch(reasons[0]!, /10\.|inner|ENOT|ECONN/);
 });
 
-test('a reason tells what the author of the subscription can mend', () => {
+test('a reason tells what the author of the subscription can fix', () => {
   let stated: Error | undefined;
   try {
     assertMayReach('127.0.0.2', NONE);
