@@ -14,7 +14,7 @@ RUN apt-get update && \
 
 # The lock holds the Ray version of the base image, so pip keeps it. flash-attn has no wheel in the package index: this
 # is the project's own for the lock's torch, Python 3.11 and CUDA 12.
-ARG FLASH_ATTN=https://github.com/Dao-AILab/flash-attention/releases/download/v2.8.3/flash_attn-2.8.3+cu12torch2.8cxx11abiTRUE-cp311-cp311-linux_x86_64.whl
+ARG FLASH_ATTN=https://github.com/Dao-AILab/flash-attention/releases/download/v2.8.3/flash_attn-2.8.3+cu12torch2.8cxx11abiTRUE-cp311-cp311-linux_x86_64.whl#sha256=3d41b2fc55753faa7f45d6568ea73a96b96afb48b82994ab9b49bcbcb6c87588
 COPY deploy/docker/verl-agent.lock /opt/verl-agent.lock
 # hadolint ignore=DL3013
 RUN pip install --no-cache-dir --require-hashes -r /opt/verl-agent.lock && \
@@ -22,7 +22,7 @@ RUN pip install --no-cache-dir --require-hashes -r /opt/verl-agent.lock && \
 
 # pyserini 0.22 needs Java 11; spaCy's model comes from the releases of its project.
 ARG WITH_WEBSHOP=false
-ARG SPACY_MODEL=https://github.com/explosion/spacy-models/releases/download/en_core_web_sm-3.8.0/en_core_web_sm-3.8.0-py3-none-any.whl
+ARG SPACY_MODEL=https://github.com/explosion/spacy-models/releases/download/en_core_web_sm-3.8.0/en_core_web_sm-3.8.0-py3-none-any.whl#sha256=1932429db727d4bff3deed6b34cfc05df17794f4a52eeb26cf8928f7c1a0fb85
 # hadolint ignore=DL3008,DL3013
 RUN if [ "$WITH_WEBSHOP" = true ]; then \
       apt-get update && \

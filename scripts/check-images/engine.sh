@@ -48,6 +48,7 @@ copy_checkout() {
     umask 077
     mkdir "$src"
     git ls-files -co --exclude-standard -z | tar --null --ignore-failed-read -T - -cf - | tar -xf - -C "$src" --no-same-permissions
+    sed -i -E 's/@sha256:[0-9a-f]{64}//' "$src/docker-compose.yml" "$src"/deploy/docker/*Dockerfile
   )
 }
 
@@ -146,10 +147,10 @@ stop_engine() {
   exit "$status"
 }
 
-# The base images that the Dockerfiles and the compose file name.
-node_image=$(sed -n 's/^ARG NODE_IMAGE=//p' deploy/docker/Dockerfile)
-ray_image=$(sed -n 's/^ARG RAY_IMAGE=//p' deploy/docker/ray.Dockerfile)
-image_of() { sed -n "s|^    image: \($1:.*\)|\1|p" docker-compose.yml; }
+# The base images that the Dockerfiles and the compose file name, without digests: a stand-in cannot have one.
+node_image=$(sed -n 's/^ARG NODE_IMAGE=\([^@]*\).*/\1/p' deploy/docker/Dockerfile)
+ray_image=$(sed -n 's/^ARG RAY_IMAGE=\([^@]*\).*/\1/p' deploy/docker/ray.Dockerfile)
+image_of() { sed -n "s|^    image: \($1:[^@]*\).*|\1|p" docker-compose.yml; }
 # The packages of Ray's own image as far as the project relies on them, at the versions that Ray pins for its images.
 ray_version=${ray_image#*:}
 ray_packages=("ray[default,client]==${ray_version%%-*}" protobuf==4.25.8 grpcio==1.74.0

@@ -420,7 +420,12 @@ export function processSettings(): Settings {
   return loadSettings(process.env);
 }
 
-/** The variables that a process we start inherits; it is the caller's to add to a copy. */
+/**
+ * The variables that a process we start inherits, such as a local Ray with its trainings: none of those that hold our secrets,
+ * or name files with them. It is the caller's to add to a copy.
+ */
 export function processEnvironment(): NodeJS.ProcessEnv {
-  return { ...process.env };
+  const secrets = Object.values<Setting<unknown>>(SETTINGS).filter(({ secret }) => secret);
+  const ours = new Set(secrets.flatMap(({ variable }) => [variable, `${variable}_FILE`]));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.has(name)));
 }

@@ -1,5 +1,5 @@
 /*
- * Secrets that only the words before them show: a value of an option, of a command or of a file of passwords. The ray-worker
+ * Secrets that only the text before them tells: a value of an option, of a command or of a file of passwords. The ray-worker
  * masks the same (echelon_rayworker/redaction.py); test/golden/vectors/secret-forms.json has examples for both.
  */
 

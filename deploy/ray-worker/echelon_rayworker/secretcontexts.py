@@ -1,4 +1,4 @@
-"""Secrets that only the words before them show: a value of an option, of a command or of a file of passwords.
+"""Secrets that only the text before them tells: a value of an option, of a command or of a file of passwords.
 
 The service finds the same (src/core/secret-contexts.ts); test/golden/vectors/secret-forms.json has examples for both.
 """

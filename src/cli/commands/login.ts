@@ -94,7 +94,11 @@ async function viaBrowser(url: string, output: Output, environment: NodeJS.Proce
   try {
     const { port } = server.address() as AddressInfo;
     const page = `${url}/login/oidc?port=${port}&challenge=${challenge}`;
-    output.remark(`Sign in in the browser. If none opens, use this link on this machine:\n  ${page}`);
+    // src/http/server/pages.ts shows the same part.
+    const code = challenge.slice(0, 8);
+    output.remark(
+      `Confirm the code ${code} in the browser. If none opens, use this link on this machine:\n  ${page}`,
+    );
     await openInBrowser(page, environment);
     const late = delay(PATIENCE_MS, undefined, { ref: false }).then(() => tooLate());
     return (await post(url, '/login/token', { code: await Promise.race([codes.promise, late]), verifier }))!;

@@ -24,9 +24,12 @@ import { processIdentity } from '../local/processes.ts';
 
 const logFileOf = (stateDir: string): string => join(stateDir, 'logs', 'echelon.log');
 
-interface System {
+/** A system on this machine. */
+export interface System {
   url: string;
   token: string;
+  /** Where the token is kept: a screen or a log of it would show all rights. */
+  tokenPlace: string;
   /** A login link, and how long it is valid. */
   dashboard: string;
   /** PATH of this process. */
@@ -73,6 +76,7 @@ async function startSystem(options: {
   return {
     url: services.url!,
     token: services.token!,
+    tokenPlace: settings.tokens.length > 0 ? 'the first of ECHELON_TOKENS' : `in ${join(stateDir, 'token')}`,
     dashboard: `${services.loginUrl}   (valid once, for ${services.loginMinutes} minutes)`,
     path: main.processEnvironment().PATH ?? '',
     broken: stack.broken,
@@ -201,16 +205,7 @@ function upCommand(output: Output): Command {
           const started = processIdentity(pid);
           await saveConnection(stateDir, { url: system.url, token: system.token, pid, started });
           resources.defer(() => removeConnection(stateDir));
-          output.line(`
-Echelon is running.
-  API        ${system.url}/v1
-  docs       ${system.url}/docs
-  queue      ${system.url}/queues
-  token      ${system.token}
-  dashboard  ${system.dashboard}; \`echelon open\` makes another link
-  log        ${logFileOf(stateDir)}
-
-  echelon submit deploy/examples/hgpo.yaml --watch`);
+          output.line(runningText(system, logFileOf(stateDir)));
           printPathHint(output, system.path);
           throw new CliError(EXIT.notOk, await system.broken);
         },
@@ -220,6 +215,20 @@ Echelon is running.
         },
       );
     });
+}
+
+/** What `echelon up` says once it runs. Screens and logs of it do not show the token. */
+export function runningText({ url, tokenPlace, dashboard }: System, logFile: string): string {
+  return `
+Echelon is running.
+  API        ${url}/v1
+  docs       ${url}/docs
+  queue      ${url}/queues
+  token      ${tokenPlace}
+  dashboard  ${dashboard}; \`echelon open\` makes another link
+  log        ${logFile}
+
+  echelon submit deploy/examples/hgpo.yaml --watch`;
 }
 
 async function runningConnection(stateDir: string): ReturnType<typeof readConnection> {

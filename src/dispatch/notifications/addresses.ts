@@ -52,6 +52,13 @@ export function mayReach(address: string, allowed: BlockList): boolean {
 /** Why no connection was made. */
 export class RefusedAddressError extends Error {
   override readonly name = 'RefusedAddressError';
+  /** The URL states the address: the refusal tells nothing that its author does not know. */
+  readonly isStated: boolean;
+
+  constructor(message: string, isStated: boolean) {
+    super(message);
+    this.isStated = isStated;
+  }
 }
 
 /** How long a name may take to resolve, and how often it is tried. */
@@ -84,9 +91,11 @@ export function assertMayReach(hostname: string, allowed: BlockList): void {
 }
 
 function refusal(host: string, address: string): RefusedAddressError {
-  const of = host === address ? address : `${address} of ${host}`;
+  const isStated = host.replace(/^\[(.*)\]$/, '$1') === address;
+  const of = isStated ? address : `${address} of ${host}`;
   return new RefusedAddressError(
     `the address ${of} is not public; the operator can allow it with ECHELON_NOTIFY_PRIVATE`,
+    isStated,
   );
 }
 

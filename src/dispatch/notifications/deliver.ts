@@ -5,6 +5,7 @@ import { everyMs } from './match.ts';
 import { RefusedMessageError } from './post.ts';
 import { ratesOf } from './rates.ts';
 import { messagesAtOnce, type SendSettings, send } from './send.ts';
+import { shownReason } from './shown-reason.ts';
 
 /** A message that could not be delivered for so long becomes a dead letter. */
 const GIVE_UP_MS = 3 * 24 * 3_600_000;
@@ -47,13 +48,18 @@ export function createDeliver(deps: {
       await store.subscriptions.end(delivery, end);
       if (error === null) continue;
       const { outcome, reason } = end;
+      // Only the operator sees which address was refused, or what the network said.
       log.info(
-        { subscription: id, message: delivery.messages[0]?.id, outcome, reason },
+        { subscription: id, message: delivery.messages[0]?.id, outcome, reason, cause: causeOf(error) },
         'a notification was not delivered',
       );
       return;
     }
   };
+}
+
+function causeOf({ message, cause }: Error): string {
+  return (cause instanceof Error ? cause.message : message).slice(0, 300);
 }
 
 function endOf(
@@ -62,7 +68,7 @@ function endOf(
   { retry = RETRY, giveUpMs = GIVE_UP_MS }: Pick<Parameters<typeof createDeliver>[0], 'retry' | 'giveUpMs'>,
 ): DeliveryEnd {
   if (error === null) return { outcome: 'delivered', waitMs: everyMs(subscription), reason: null };
-  const reason = error.message.slice(0, 300);
+  const reason = shownReason(error).slice(0, 300);
   const { isGone, retryAfterMs } =
     error instanceof RefusedMessageError ? error : { isGone: false, retryAfterMs: null };
   if (isGone) return { outcome: 'gone', waitMs: 0, reason: `${reason}: it wants no further message` };

@@ -9,6 +9,11 @@ import { assertMayReach, checkedLookup } from './addresses.ts';
 const ANSWER_MS = 15_000;
 const GONE = 410;
 
+/** Why nothing was delivered, in words that the readers of the subscription may see. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
+}
+
 /** The receiver answered, but not 2xx. */
 export class RefusedMessageError extends Error {
   override readonly name = 'RefusedMessageError';
@@ -57,7 +62,7 @@ export function postJson(
     });
     sent.on('error', (error) => {
       const isLate = error.name === 'AbortError' || error.name === 'TimeoutError';
-      reject(isLate ? new Error(`the receiver did not answer within ${ANSWER_MS / 1000} s`) : error);
+      reject(isLate ? new DeliveryError(`the receiver did not answer within ${ANSWER_MS / 1000} s`) : error);
     });
     sent.on('response', ({ statusCode = 0, headers: { 'retry-after': retryAfter } }) => {
       sent.destroy();
@@ -79,7 +84,7 @@ export function signedMessage(
   const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
   const key = Buffer.from(encoded ?? '', 'base64');
   if (key.length < 24 || key.length > 64)
-    throw new Error('the secret of the signatures must be whsec_ and 24 to 64 bytes in base64');
+    throw new DeliveryError('the secret of the signatures must be whsec_ and 24 to 64 bytes in base64');
   const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
   const seconds = String(Math.floor(now / 1000));
   const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');

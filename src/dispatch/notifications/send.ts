@@ -5,7 +5,7 @@ import { createTransport } from 'nodemailer';
 import { refusedAddresses } from '../../schemas/subscription.ts';
 import type { Message, StoredSubscription } from '../../store/subscriptions/subscriptions.ts';
 import { inWords, pageOf } from './in-words.ts';
-import { postJson, signedMessage } from './post.ts';
+import { DeliveryError, postJson, signedMessage } from './post.ts';
 
 /** How and from where notifications are sent. */
 export interface SendSettings {
@@ -42,7 +42,7 @@ export async function send(
     return await postJson(target.url, { ...signed, allowed });
   }
   if (!URL.canParse(secret) || !/^https?:$/.test(new URL(secret).protocol))
-    throw new Error(`the secret ${target.secret} holds no URL of a webhook`);
+    throw new DeliveryError(`the secret ${target.secret} holds no URL of a webhook`);
   const text = { slack: slackText, teams: teamsText }[target.kind];
   const body = JSON.stringify(text(inWords(message), pageOf(message, settings.publicUrl)));
   await postJson(secret, { body, allowed });
@@ -50,9 +50,9 @@ export async function send(
 
 /** The value of a secret. A project can only name its own: they are in a directory of its name. */
 async function readSecret(directory: string | null, project: string, name: string): Promise<string> {
-  if (directory === null) throw new Error('the dispatcher has no ECHELON_NOTIFY_SECRETS_DIR');
+  if (directory === null) throw new DeliveryError('the dispatcher has no ECHELON_NOTIFY_SECRETS_DIR');
   const text = await readFile(join(directory, project, name), 'utf8').catch(() => '');
-  if (text.trim() === '') throw new Error(`the dispatcher has no secret ${project}/${name}`);
+  if (text.trim() === '') throw new DeliveryError(`the dispatcher has no secret ${project}/${name}`);
   return text.trim();
 }
 
@@ -89,7 +89,7 @@ async function mail(
   if (refused.length > 0)
     throw new Error(`ECHELON_MAIL_DOMAINS does not have the domain of ${refused.join(', ')}`);
   if (smtpUrl === null || smtpFrom === null)
-    throw new Error('the dispatcher has no ECHELON_SMTP_URL and ECHELON_SMTP_FROM');
+    throw new DeliveryError('the dispatcher has no ECHELON_SMTP_URL and ECHELON_SMTP_FROM');
   const transport = createTransport({
     url: smtpUrl,
     connectionTimeout: MAIL_MS,

@@ -7,6 +7,7 @@ import {
   calculatePKCECodeChallenge,
   clockTolerance,
   discovery,
+  enableNonRepudiationChecks,
   fetchUserInfo,
   genericGrantRequest,
   initiateDeviceAuthorization,
@@ -155,7 +156,10 @@ async function personOf(settings: OidcSettings, config: Configuration, tokens: T
 
 async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<Configuration> {
   const url = new URL(issuer);
-  const execute = url.protocol === 'http:' ? [allowInsecureRequests] : [];
+  // The signature of an ID token is verified too: between us and the provider there may be a proxy that ends TLS. The settings
+  // allow http for a provider on this machine only.
+  const insecure = url.protocol === 'http:' ? [allowInsecureRequests] : [];
+  const execute = [enableNonRepudiationChecks, ...insecure];
   const config = await discovery(
     url,
     clientId,

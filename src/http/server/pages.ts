@@ -36,13 +36,36 @@ ${oidc ? `<p><a href="/login/oidc?next=${escapeHtml(encodeURIComponent(next))}">
   );
 }
 
-/** A page from which the browser continues to a path of ours at once. */
-export function continuePage(next: string): string {
+/** A page from which the browser continues to a path of ours, or to the provider, at once. */
+export function continuePage(next: string, title = 'Signed in'): string {
   const path = escapeHtml(next);
   return htmlPage(
-    'Signed in',
+    title,
     `<meta http-equiv="refresh" content="0;url=${path}"><p><a href="${path}">Continue</a></p>`,
   );
+}
+
+/**
+ * Asks whether a program on the person's machine may have a token. A link from elsewhere must not be enough: the provider may
+ * sign the person in without a question, and the program may be that of another user of the machine.
+ */
+export function confirmPage({ port, challenge }: { port: number; challenge: string }): string {
+  return htmlPage(
+    'Sign in a program',
+    `<h1>Sign in a program?</h1>
+<p>A program on this computer (port ${port}) asks to act as you for 12 hours. Continue only if you started <code>echelon login</code> now and it
+shows the code <code>${escapeHtml(codeOf(challenge))}</code>.</p>
+<form method="post" action="/login/oidc">
+<input type="hidden" name="port" value="${port}">
+<input type="hidden" name="challenge" value="${escapeHtml(challenge)}">
+<button>Continue</button>
+</form>`,
+  );
+}
+
+/** What `echelon login` and the page show, to be compared by the person. */
+export function codeOf(challenge: string): string {
+  return challenge.slice(0, 8);
 }
 
 /** A page of ours around `body`, which must be escaped already. */

@@ -138,6 +138,26 @@ describe('settings', () => {
     assert.deepEqual(secretsOf(settings), ['redis://h', 'token-0123456789-1', 'token-0123456789-2']);
   });
 
+  test('no process that is started inherits a secret, or the name of a file with one', () => {
+    const secrets = Object.values<{ variable: string; secret?: true }>(SETTINGS).filter(
+      ({ secret }) => secret,
+    );
+    assert.ok(secrets.length > 5);
+    const names = secrets.flatMap(({ variable }) => [variable, `${variable}_FILE`]);
+    const before = { ...process.env };
+    try {
+      for (const name of [...names, 'ECHELON_LOG_LEVEL']) process.env[name] = 'x';
+      const inherited = processEnvironment();
+      assert.deepEqual(
+        names.filter((name) => name in inherited),
+        [],
+      );
+      assert.deepEqual([inherited.ECHELON_LOG_LEVEL, inherited.PATH], ['x', process.env.PATH]);
+    } finally {
+      process.env = before;
+    }
+  });
+
   test('the returned environment is a copy', () => {
     processEnvironment().ECHELON_PORT = 'x';
     assert.equal(process.env.ECHELON_PORT, undefined);

@@ -237,6 +237,22 @@ describe('the Dockerfiles', () => {
     for (const text of all) assert.match(text.split('\nUSER ').at(-1)!, /^\d+:\d+\n/);
   });
 
+  test('and what they, compose and the action download are pinned by digest', () => {
+    const bases = [node, ...all].flatMap((text) => [...text.matchAll(/^ARG \w+_IMAGE=(\S+)$/gm)]);
+    const compose = readFileSync('docker-compose.yml', 'utf8');
+    const services = [...compose.matchAll(/^ {4}image: ([a-z/]+:\S+)$/gm)];
+    const images = [...bases, ...services].map(([, image]) => image!);
+    assert.ok(images.length >= 6, images.join());
+    // By version alone: their digests are not known yet.
+    const byVersion = /^(?:redis:7\.2\.11-bookworm|rayproject\/ray:\S+)$/;
+    for (const image of images) assert.match(image, new RegExp(`@sha256:[0-9a-f]{64}$|${byVersion.source}`));
+    const wheels = all.flatMap((text) => [...text.matchAll(/^ARG \w+=(https:\S+\.whl\S*)$/gm)]);
+    assert.equal(wheels.length, 2);
+    for (const [, wheel] of wheels) assert.match(wheel!, /#sha256=[0-9a-f]{64}$/);
+    const action = readFileSync('deploy/action/action.yml', 'utf8');
+    for (const [, used] of action.matchAll(/uses: (\S+)/g)) assert.match(used!, /@[0-9a-f]{40}$/);
+  });
+
   test('need no frontend from a registry, and declare no volume, which Docker would fill unnamed at each start', () => {
     for (const text of all) assert.doesNotMatch(text, /^# *syntax=|^VOLUME/m);
   });

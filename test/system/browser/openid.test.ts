@@ -259,6 +259,8 @@ describe('sign-in by an OpenID provider', { skip: NO_BROWSER }, () => {
           if (/^http:\/\/127\.0\.0\.1:\d+\/\?code=/.test(request.url())) sent = request.url();
         });
         await page.goto(/http\S+/.exec(said.slice(said.indexOf('this machine')))![0]);
+        assert.match(said, new RegExp(`Confirm the code ${await page.locator('code').last().textContent()}`));
+        await page.click('text=Continue');
         await passProvider(page, 'ann');
         await page.getByText('You are signed in').waitFor();
       });

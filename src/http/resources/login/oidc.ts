@@ -4,13 +4,14 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { KEY_VERSION } from '../../../schemas/key.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
-import type { FailureCounter } from '../../access/auth.ts';
+import { type FailureCounter, requireOwnOrigin } from '../../access/auth.ts';
 import { type Known, newKeyId, newKeyToken } from '../../access/callers.ts';
 import { createOidc, type Oidc, type OidcChecks, type OidcSettings, type Person } from '../../access/oidc.ts';
 import { LINK_MS, SESSION_MS, type Sessions, sessionCookie } from '../../access/sessions.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { continuePage } from '../../server/pages.ts';
+import { confirmPage, continuePage } from '../../server/pages.ts';
 import { READ } from '../../server/policy.ts';
+import { createDeviceLimits } from './device-limits.ts';
 import { answerPerson, cookieSetter, ownPath } from './login.ts';
 
 /** A person has this time at the provider. */
@@ -38,8 +39,9 @@ export function addOidc(app: App, deps: RouteDeps, settings: OidcSettings, tools
   const oidc = createOidc(settings);
   addBegin(app, deps, oidc, tools);
   addCallback(app, deps, oidc, tools);
-  addDevice(app, oidc, tools, deps);
-  addToken(app, deps, oidc, tools);
+  const limits = createDeviceLimits(app);
+  addDevice(app, oidc, { ...tools, ...limits }, deps);
+  addToken(app, deps, oidc, { ...tools, ...limits });
 }
 
 const PUBLIC = { ...READ, scope: 'public', audit: true } as const;
@@ -49,8 +51,10 @@ function flowCookie(publicUrl: string) {
   return { name: secure ? '__Host-echelon_oidc' : 'echelon_oidc', secure };
 }
 
-function addBegin(app: App, { settings, clock }: RouteDeps, oidc: Oidc, { sessions }: Tools): void {
-  const { name, secure } = flowCookie(settings.publicUrl);
+const Challenge = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' });
+
+function addBegin(app: App, deps: RouteDeps, oidc: Oidc, tools: Tools): void {
+  const begin = beginning(deps, oidc, tools);
   app.get(
     '/login/oidc',
     {
@@ -62,25 +66,52 @@ function addBegin(app: App, { settings, clock }: RouteDeps, oidc: Oidc, { sessio
         querystring: StrictObject({
           next: Type.Optional(Type.String({ maxLength: 2000 })),
           port: Type.Optional(Type.Integer({ minimum: 1024, maximum: 65535 })),
-          challenge: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })),
+          challenge: Type.Optional(Challenge),
         }),
       },
     },
     async ({ query: { next, port, challenge } }, reply) => {
-      const { url, checks } = await oidc.begin(settings.publicUrl);
-      const cli = port === undefined || challenge === undefined ? null : { port, challenge };
-      const flow: Flow = { ...checks, next: ownPath(next), cli };
-      reply.setCookie(name, sessions.seal('oidc', flow, clock.now() + FLOW_MS), {
-        path: '/',
-        httpOnly: true,
-        // The way back begins at the provider.
-        sameSite: 'lax',
-        secure,
-        maxAge: FLOW_MS / 1000,
-      });
-      return reply.redirect(url, 303);
+      if (port === undefined || challenge === undefined)
+        return reply.redirect(await begin(reply, { next: ownPath(next), cli: null }), 303);
+      return reply.type('text/html; charset=utf-8').send(confirmPage({ port, challenge }));
     },
   );
+  app.post(
+    '/login/oidc',
+    {
+      config: { policy: { ...PUBLIC, audit: false }, form: true },
+      errorHandler: answerPerson,
+      bodyLimit: 1024,
+      schema: {
+        hide: true,
+        body: StrictObject({ port: Type.String({ pattern: '^[1-9][0-9]{3,4}$' }), challenge: Challenge }),
+      },
+    },
+    async (request, reply) => {
+      requireOwnOrigin(request, deps.settings.publicUrl);
+      const { port, challenge } = request.body;
+      const url = await begin(reply, { next: '/', cli: { port: Number(port), challenge } });
+      // Browsers hold a redirect after a form to `form-action` as well, and the provider is another site.
+      return reply.type('text/html; charset=utf-8').send(continuePage(url, 'Sign in'));
+    },
+  );
+}
+
+/** Sets the cookie of a sign-in in progress; gives the provider's URL. */
+function beginning({ settings, clock }: RouteDeps, oidc: Oidc, { sessions }: Tools) {
+  const { name, secure } = flowCookie(settings.publicUrl);
+  return async (reply: FastifyReply, way: Pick<Flow, 'next' | 'cli'>): Promise<string> => {
+    const { url, checks } = await oidc.begin(settings.publicUrl);
+    reply.setCookie(name, sessions.seal('oidc', { ...checks, ...way }, clock.now() + FLOW_MS), {
+      path: '/',
+      httpOnly: true,
+      // The way back begins at the provider.
+      sameSite: 'lax',
+      secure,
+      maxAge: FLOW_MS / 1000,
+    });
+    return url;
+  };
 }
 
 function addCallback(app: App, deps: RouteDeps, oidc: Oidc, { sessions, onFailure }: Tools): void {
@@ -137,11 +168,14 @@ async function refuse(request: FastifyRequest, onFailure: FailureCounter, why: s
   throw new EchelonError('unauthenticated', why);
 }
 
-function addDevice(app: App, oidc: Oidc, { sessions }: Tools, { clock }: RouteDeps): void {
+type DeviceTools = Tools & ReturnType<typeof createDeviceLimits>;
+
+function addDevice(app: App, oidc: Oidc, { sessions, mayBegin }: DeviceTools, { clock }: RouteDeps): void {
   app.post(
     '/login/device',
     { config: { policy: { ...PUBLIC, audit: false } }, schema: { hide: true } },
-    async () => {
+    async (request) => {
+      await mayBegin(request);
       const begun = await oidc.beginDevice();
       return {
         url: begun.verification_uri_complete ?? begun.verification_uri,
@@ -153,7 +187,12 @@ function addDevice(app: App, oidc: Oidc, { sessions }: Tools, { clock }: RouteDe
   );
 }
 
-function addToken(app: App, deps: RouteDeps, oidc: Oidc, { sessions, onFailure }: Tools): void {
+function addToken(
+  app: App,
+  deps: RouteDeps,
+  oidc: Oidc,
+  { sessions, onFailure, mayPoll }: DeviceTools,
+): void {
   const { clock } = deps;
   const Sealed = Type.Optional(Type.String({ maxLength: 4096 }));
   app.post(
@@ -169,7 +208,7 @@ function addToken(app: App, deps: RouteDeps, oidc: Oidc, { sessions, onFailure }
       if (device !== undefined) {
         const deviceCode = sessions.unseal<string>('device', device, now);
         if (deviceCode === undefined) return await refuse(request, onFailure, 'The device code has expired.');
-        const person = await oidc.pollDevice(deviceCode);
+        const person = (await mayPoll(request)) ? await oidc.pollDevice(deviceCode) : undefined;
         return person === undefined ? reply.code(202).send({}) : await tokenFor(deps, request, person);
       }
       const opened = sessions.unseal<{ person: Person; challenge: string }>('cli', code, now);

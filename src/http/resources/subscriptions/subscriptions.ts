@@ -41,6 +41,15 @@ function view({ since: _since, ...subscription }: StoredSubscription): Subscript
   return subscription;
 }
 
+/** Throws EchelonError `invalid-request` for a target whose URL cannot be one, such as for its port. */
+function requireUrl(target: SubscriptionInput['target']): void {
+  if (target.kind !== 'webhook' || URL.canParse(target.url)) return;
+  const problems = [
+    { field: '/target/url', message: 'is no URL; check its host, and its port: at most 65535' },
+  ];
+  throw new EchelonError('invalid-request', 'The target is no URL.', { problems });
+}
+
 function addCreate(app: App, { store, settings }: RouteDeps): void {
   route(app, {
     at: 'POST /v1/subscriptions',
@@ -60,6 +69,7 @@ function addCreate(app: App, { store, settings }: RouteDeps): void {
     answers: { 201: located('Created.', 'Subscription', 'Path of the subscription.') },
     problems: ['invalid-request', 'project-not-found', 'limit-reached'],
     handler: async ({ caller, body }, reply) => {
+      requireUrl(body.target);
       if (body.target.kind === 'email') assertAllowed(body.target.to, settings.mailDomains ?? []);
       const asked = body.project ?? caller.project ?? DEFAULT_PROJECT;
       const { name: project } = await projectOf(store, caller, asked);

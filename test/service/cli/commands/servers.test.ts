@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from 'echelon-verify/cli/exit';
+import { runningText } from '../../../../src/cli/commands/servers.ts';
 import { saveConnection } from '../../../../src/cli/connection.ts';
 import { processIdentity } from '../../../../src/cli/local/processes.ts';
 import { keptOutput, runProgram } from '../../../support/cli.ts';
@@ -91,4 +92,18 @@ test('up fails with the address if Echelon already runs', async (t) => {
   const { exitCode, error } = await run('up', '--state-dir', stateDir);
   assert.equal(exitCode, EXIT.notOk);
   assert.match(error!.message, /already runs at http:\/\/127\.0\.0\.1:1/);
+});
+
+test('up says in which file the token is, and does not print it', () => {
+  const system = {
+    url: 'http://127.0.0.1:7077',
+    token: 'the-token-0123456789',
+    tokenPlace: 'in /state/token',
+    dashboard: 'http://127.0.0.1:7077/login?code=x',
+    path: '',
+    broken: new Promise<string>(() => {}),
+  };
+  const said = runningText(system, '/state/log');
+  assert.match(said, /token {6}in \/state\/token\n/);
+  assert.ok(!said.includes(system.token));
 });

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { after, type TestContext, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -96,6 +98,42 @@ test('over HTTP each caller has its own key, and writes need --allow-writes and 
   assert.equal((await store.experiments.get(id))?.state, 'queued');
   await ask(client, 'cancel_experiment', { id, reason: 'enough' });
   assert.equal((await store.experiments.get(id))?.state, 'cancelled');
-  const unknown = await ask(await clientAt(writing, 'unknown-key-0123456789'), 'list_experiments');
-  assert.ok(unknown.isError, unknown.text);
+  await assert.rejects(clientAt(writing, 'unknown-key-0123456789'), /valid API key/);
+});
+
+test('over HTTP a stream, an unknown key, another site and another name of the server are refused', async (t) => {
+  const server = await listen({ url, host: '127.0.0.1', port: 0, allowWrites: false });
+  t.after(async () => void server.close());
+  const { port } = server.address() as { port: number };
+  const { token } = await makeKey(store, { scopes: ['read'] });
+  const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
+  const ended = async (method: string, headers: Record<string, string>) => {
+    const sent = request({
+      host: '127.0.0.1',
+      port,
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+    });
+    sent.end(method === 'POST' ? list : undefined);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+    return answer.statusCode;
+  };
+  for (const [method, headers, status] of [
+    ['POST', {}, 200],
+    ['POST', { origin: 'http://localhost:5173' }, 200],
+    ['POST', { authorization: 'Bearer any' }, 401],
+    ['POST', { authorization: '' }, 401],
+    ['GET', {}, 405],
+    ['DELETE', {}, 405],
+    ['POST', { origin: 'https://evil.example' }, 403],
+    ['POST', { origin: 'null' }, 403],
+    ['POST', { host: `evil.example:${port}` }, 403],
+  ] as const)
+    assert.equal(await ended(method, headers), status, `${method} ${JSON.stringify(headers)}`);
 });

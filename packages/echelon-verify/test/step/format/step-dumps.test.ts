@@ -223,6 +223,15 @@ test('a damaged training batch of SkyRL is unreadable', async () => {
     await writeFile(file, bytes.subarray(0, length));
     await assert.rejects(stepsOf('skyrl-steps', [file]), BatchFormatError);
   }
+  // The first tensor has a ten-thousandth of a column, which would make ten thousand rows of each number.
+  const shape = bytes.indexOf(Buffer.from([0x4b, 8, 0x4b]));
+  const width = Buffer.alloc(9, 'G');
+  width.writeDoubleBE(1e-4, 1);
+  const wider = Buffer.concat([bytes.subarray(0, shape + 2), width, bytes.subarray(shape + 4)]);
+  wider.writeBigUInt64LE(wider.readBigUInt64LE(3) + 7n, 3);
+  const file = join(folder, 'global_step_1_training_input.pkl');
+  await writeFile(file, wider);
+  await assert.rejects(stepsOf('skyrl-steps', [file]), /a tensor of 0\.0001 columns/);
 });
 
 test('a sample that the layout of slime places twice is trained twice, and two samples in one place are refused', async () => {

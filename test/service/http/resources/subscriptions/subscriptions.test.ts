@@ -30,6 +30,7 @@ test('a subscription with a secret in plain text or a bad target gets 400 that n
   const bad = [
     { target: { ...target, url: 'https://user:password@example.com/' } },
     { target: { ...target, url: 'ftp://example.com/' } },
+    { target: { ...target, url: 'https://example.com:99999/' } },
     { target: { ...target, url: 'https://example.com/#part' } },
     { target: { ...target, url: 'https://example.com/hf_abcdefghijklmnopqrstuvwxyzABCDEFGH' } },
     { target: { kind: 'slack', url: 'https://hooks.slack.com/services/T/B/x' } },

@@ -171,10 +171,13 @@ async function torchMatrix(buffer: ArrayBuffer): Promise<Matrix> {
   return rowsOfWidth(await numbersIn(torch, torch.value), width);
 }
 
-const rowsOfWidth = (numbers: readonly number[], width: number): Matrix =>
-  Array.from({ length: width === 0 ? 0 : numbers.length / width }, (_, row) =>
+function rowsOfWidth(numbers: readonly number[], width: number): Matrix {
+  // A part of a column would make more rows than there are numbers.
+  if (!Number.isSafeInteger(width) || width < 0) throw new TensorError(`a tensor of ${width} columns`);
+  return Array.from({ length: width === 0 ? 0 : numbers.length / width }, (_, row) =>
     numbers.slice(row * width, (row + 1) * width),
   );
+}
 
 function rowsOf(columns: ReadonlyMap<string, Matrix>): DumpRow[] {
   const responses = columns.get('response_mask')!;
