@@ -332,7 +332,7 @@ export const DEFECTS: readonly Defect[] = [
     find: '    signal.pthread_sigmask(signal.SIG_SETMASK, ())',
     replace: '    pass',
     breaks: 'A program cannot stop its own server by SIGINT under Ray',
-    tests: ['deploy/ray-worker/tests/test_command.py'],
+    tests: ['deploy/ray-worker/tests/test_processes.py'],
   },
   {
     id: 'secret-in-base64',

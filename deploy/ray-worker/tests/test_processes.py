@@ -62,3 +62,14 @@ def test_a_child_dies_with_its_parent() -> None:
 
 def test_oom_kills_is_a_count() -> None:
     assert processes.oom_kills() >= 0
+
+
+def test_a_child_with_reset_signals_inherits_none_that_is_blocked_or_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        status = subprocess.check_output(["cat", "/proc/self/status"], preexec_fn=processes.reset_signals, text=True)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        signal.signal(signal.SIGHUP, before)
+    assert {int(line.split()[1], 16) for line in status.splitlines() if line.startswith(("SigBlk", "SigIgn"))} == {0}
