@@ -8,7 +8,7 @@ const DEFAULTS: ReadonlySet<string> = new Set(['ls', 'show']);
 
 /**
  * A command that only holds others, such as `clusters`, under its plural name with a singular alias. Its command `ls`, or
- * `show` where there is nothing to list, runs if none is named.
+ * `show` if there is nothing to list, runs if none is named.
  */
 export function group(
   { name, alias, description }: { name: string; alias?: string; description: string },

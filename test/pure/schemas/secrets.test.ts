@@ -63,7 +63,7 @@ describe('a spec with a secret in plain text', () => {
     ]);
   });
 
-  test('the line of a secret in a text of several lines is told', () => {
+  test('a problem names the line of a secret in a text of several lines', () => {
     const messages = (input: unknown) => plainSecretProblems(input).map(({ message }) => message);
     for (const text of [
       'import x\n\nDB_PASSWORD = "hunter22"\n',

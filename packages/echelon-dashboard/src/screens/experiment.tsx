@@ -205,7 +205,7 @@ function Facts({ experiment }: { experiment: Detail }) {
   );
 }
 
-/** Why the signal is wrong, with a link to the evidence: whatever makes the badge say so is told here. */
+/** Why the signal is wrong, with a link to the evidence: the banner shows whatever makes the badge wrong. */
 function WrongBanner({ experiment, batches }: { experiment: Detail; batches: ListedBatch[] }) {
   const { wrong, rowsVerified, signal } = experiment.verification;
   if (signal !== 'wrong') return null;
