@@ -1,5 +1,12 @@
+import { wrongBecause } from 'echelon-verify/training-signal';
 import type { ControllerEvent, ExperimentEvent, MetricValue } from '../core/events.ts';
-import type { ResolvedRule, RuleAction, RuleCondition, RuleFired } from '../schemas/rules.ts';
+import {
+  type ResolvedRule,
+  type RuleAction,
+  type RuleCondition,
+  type RuleFired,
+  WRONG_SIGNAL,
+} from '../schemas/rules.ts';
 import { holds, type Subject } from './rule-conditions.ts';
 import { conditionInWords } from './rules.ts';
 
@@ -190,12 +197,13 @@ function metricValues(
 
 type Verification = Extract<ControllerEvent, { type: 'verification' }>;
 
-/** What the condition looks at, of one report. Of findings: the codes that are met, else none. */
+/** What the condition looks at, of one report. Of findings: the codes that are met, else none; of the signal: why it is wrong. */
 function reportValues(
   { verification, errors }: RuleCondition,
   event: Verification,
   attempt: AttemptMemory,
 ): Record<string, MetricValue | string> {
+  if (errors?.includes(WRONG_SIGNAL)) return { signal: wrongBecause(event).join(', ') };
   if (errors !== undefined) {
     const found = event.errors.filter((code) => errors.some((wanted) => wanted === 'any' || wanted === code));
     return { finding: found.join(', ') };

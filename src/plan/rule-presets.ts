@@ -1,4 +1,9 @@
-import type { ResolvedRule, RuleCondition, RulePresetName } from '../schemas/rules.ts';
+import {
+  type ResolvedRule,
+  type RuleCondition,
+  type RulePresetName,
+  WRONG_SIGNAL,
+} from '../schemas/rules.ts';
 
 /** A condition that has a name. */
 interface RulePreset {
@@ -14,6 +19,11 @@ interface RulePreset {
  * are those at which a person looks, not limits of the theory: a spec that wants others states its own condition.
  */
 export const RULE_PRESETS: Readonly<Record<RulePresetName, RulePreset>> = {
+  'wrong-signal': {
+    means: 'a wrong training signal: wrong rows, or a batch that contradicts itself or what it states',
+    when: { errors: [WRONG_SIGNAL] },
+    for: 1,
+  },
   'wrong-rows': {
     means: 'an advantage, or a token of an optimizer step, that no float32 evaluation of the formula gives',
     when: { verification: 'wrongRows', above: 0 },
@@ -95,7 +105,7 @@ export const RULE_PRESETS: Readonly<Record<RulePresetName, RulePreset>> = {
 };
 
 /** The rules of a spec that has none of its own. */
-export const DEFAULT_RULES: readonly RulePresetName[] = ['wrong-rows', 'not-finite'];
+export const DEFAULT_RULES: readonly RulePresetName[] = ['wrong-signal', 'not-finite'];
 
 /** A `stop-at-checkpoint` that states no bound stops after this, whichever comes first. */
 export const DEFAULT_WITHIN = { steps: 50, minutes: 60 } as const;

@@ -1,5 +1,11 @@
 import type { FieldProblem } from '../core/errors.ts';
-import { EARLY_STOPPING, type ResolvedRule, type RuleCondition, type RuleSpec } from '../schemas/rules.ts';
+import {
+  EARLY_STOPPING,
+  type ResolvedRule,
+  type RuleCondition,
+  type RuleSpec,
+  WRONG_SIGNAL,
+} from '../schemas/rules.ts';
 import { DEFAULT_RULES, DEFAULT_WITHIN, presetRule, RULE_PRESETS } from './rule-presets.ts';
 
 /** The rules of a spec with their defaults, presets spelled out; the default rules if the spec states none. Pure. */
@@ -112,6 +118,7 @@ export function conditionInWords({
 }
 
 function subjectInWords(when: RuleCondition): string {
+  if (when.errors?.includes(WRONG_SIGNAL)) return 'a wrong training signal';
   if (when.errors !== undefined) {
     return when.errors.includes('any') ? 'any error finding' : `error finding ${when.errors.join(' or ')}`;
   }

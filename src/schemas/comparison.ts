@@ -3,6 +3,7 @@ import type { PlayedGame as Game } from '../core/events.ts';
 import type { State } from '../core/states.ts';
 import { Count, CountOf, Cursor, nullable, Text } from './answer-parts.ts';
 import { PlayedGame } from './events.ts';
+import { TrainingSignal } from './experiment.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { number, text } from './optional-fields.ts';
 import { Label } from './spec-parts.ts';
@@ -109,6 +110,7 @@ export const ComparisonRun = StrictObject({
   rowsSeen: Count,
   rowsVerified: Count,
   wrong: Count,
+  signal: TrainingSignal,
 });
 export type ComparisonRun = Static<typeof ComparisonRun>;
 
@@ -205,4 +207,5 @@ export interface RecordedRun {
   readonly rowsSeen: number;
   readonly rowsVerified: number;
   readonly wrong: number;
+  readonly signal: Static<typeof TrainingSignal>;
 }

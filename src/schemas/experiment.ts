@@ -5,6 +5,12 @@ import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { RuleStatus, StoppedBy } from './rules.ts';
 import { SomeObject, tagsAs } from './spec-parts.ts';
 
+/** Whether what was trained on was right; packages/echelon-verify/src/training-signal.ts defines it. */
+export const TrainingSignal = nullable(oneOf(['right', 'wrong', 'unverified']), {
+  description:
+    'Training signal of all reports so far. `wrong`: a row is wrong, or a batch contradicts itself or its parameters. `unverified`: else, some rows are unverifiable. `right`: every row is exact or rounding. null: no row has a report.',
+});
+
 /** Counters of the verification of one experiment, over all attempts. */
 export const VerificationCounts = StrictObject({
   status: oneOf(['pending', 'complete'], {
@@ -14,10 +20,7 @@ export const VerificationCounts = StrictObject({
   batchesVerified: Count,
   rowsSeen: CountOf('Rows of all batches, including rows that were dropped at their source.'),
   rowsVerified: CountOf('Sum of exact, rounding and wrong rows.'),
-  signal: nullable(oneOf(['right', 'wrong', 'unverified']), {
-    description:
-      'Training signal of all reports so far. `wrong`: a row is wrong, or a batch contradicts itself or its parameters. `unverified`: else, some rows are unverifiable. `right`: every row is exact or rounding. null: no row has a report.',
-  }),
+  signal: TrainingSignal,
   ...outcomes,
   errors: CountOf('Number of error findings.'),
   dropped: CountOf('Number of rows that were dropped at their source.'),

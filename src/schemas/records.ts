@@ -54,6 +54,10 @@ export const BatchView = NamedObject('Batch', {
       ok: Type.Boolean(),
       ...outcomes,
       findings: Type.Array(Type.String(), { description: 'Codes of the findings.' }),
+      errors: Type.Array(Type.String(), {
+        description:
+          'Codes of the error findings. Every one but `not-verifiable` makes the training signal wrong.',
+      }),
       stages: Type.Optional(
         Type.Record(Type.String(), oneOf(Object.keys(outcomes) as (keyof typeof outcomes)[]), {
           description: 'Worst outcome of each stage of an optimizer step. Absent for advantages.',

@@ -12,6 +12,7 @@ export type RuleAction = (typeof RULE_ACTIONS)[number];
 
 /** Conditions with a name of their own; what each stands for is in `plan/rule-presets.ts`. */
 export const RULE_PRESET_NAMES = [
+  'wrong-signal',
   'wrong-rows',
   'error-findings',
   'not-finite',
@@ -31,6 +32,9 @@ export const RULE_PRESET_NAMES = [
 /** See {@link RULE_PRESET_NAMES}. */
 export type RulePresetName = (typeof RULE_PRESET_NAMES)[number];
 
+/** In place of a code: whatever makes the training signal of a batch wrong. */
+export const WRONG_SIGNAL = 'wrong-signal';
+
 /** Figures of a verified batch that a rule can look at. */
 const VERIFICATION_FIGURES = [
   'wrongRows',
@@ -40,9 +44,10 @@ const VERIFICATION_FIGURES = [
   'coverage',
 ] as const;
 
-/** Codes of error findings that a rule can name; `any` is every one of them. */
+/** Codes of error findings that a rule can name; `any` is every one of them, {@link WRONG_SIGNAL} each that makes the signal wrong. */
 export const ERROR_CODES = [
   'any',
+  WRONG_SIGNAL,
   'wrong-rows',
   'rows-missing',
   'rows-surplus',
@@ -100,7 +105,8 @@ export const RuleCondition = StrictObject({
     Type.Array(Type.Enum([...ERROR_CODES], { type: 'string' }), {
       minItems: 1,
       maxItems: ERROR_CODES.length,
-      description: 'Codes of error findings. The condition holds if a verified batch has any of them.',
+      description:
+        'Codes of error findings. The condition holds if a verified batch has any of them. `wrong-signal`: any finding that makes the training signal wrong, which is every one but `not-verifiable`, and wrong rows.',
     }),
   ),
   above: Type.Optional(Type.Number({ description: 'The condition holds if the value is greater.' })),
@@ -163,7 +169,8 @@ export type RuleSpec = Static<typeof RuleSpec>;
 /** The `rules` of a spec. */
 export const Rules = Type.Array(RuleSpec, {
   maxItems: 20,
-  description: 'Rules that Echelon evaluates during the run. Default: mark wrong rows and non-finite losses.',
+  description:
+    'Rules that Echelon evaluates during the run. Default: mark a wrong training signal and non-finite losses.',
 });
 
 /** A rule with its defaults, and with its preset's condition; as a rule of a spec it means the same. */

@@ -74,7 +74,7 @@ const filter = {
     minItems: 1,
     uniqueItems: true,
     description:
-      'Kinds of events: `state` (an experiment changed its state), `wrong-rows` (a report has wrong rows or errors), `rule` (a rule fired), `waiting` (an experiment is queued for longer than `waitMinutes`), `cluster-silent`, `checkpoint`, `sweep-finished`.',
+      'Kinds of events: `state` (an experiment changed its state), `wrong-rows` (a report shows a wrong training signal: wrong rows, or a batch that contradicts itself or its parameters), `rule` (a rule fired), `waiting` (an experiment is queued for longer than `waitMinutes`), `cluster-silent`, `checkpoint`, `sweep-finished`.',
   }),
   states: Type.Optional(
     Type.Array(oneOf(STATES), {

@@ -100,7 +100,7 @@ async function measured(store: Store): Promise<string> {
     event: {
       type: 'metrics',
       step,
-      values: { 'actor/kl': step / 3, 'actor/x\u001b[2J': step === 5 ? 'NaN' : 1, loss: 2 },
+      values: { 'actor/kl': step / 3, 'actor/x\u202e': step === 5 ? 'NaN' : 1, loss: 2 },
     } as const,
   }));
   await store.events.append(lease, events);

@@ -9,7 +9,7 @@ export interface ServerClock {
 }
 
 /** The header has whole seconds, and an answer takes time: a smaller difference may be none. */
-const MIN_AHEAD_MS = 2_000;
+const MIN_MS = 2_000;
 
 /** See {@link ServerClock}. Ages and durations by another clock than that of the recorded times are wrong by its error. */
 export function createServerClock(): ServerClock {
@@ -19,7 +19,7 @@ export function createServerClock(): ServerClock {
       const told = Date.parse(headers.get('date') ?? '');
       if (Number.isNaN(told)) return;
       const difference = told + 500 - Date.now();
-      ahead = Math.abs(difference) < MIN_AHEAD_MS ? 0 : difference;
+      ahead = Math.abs(difference) < MIN_MS ? 0 : difference;
     },
     now: () => Date.now() + (ahead ?? 0),
     get isKnown() {

@@ -12,6 +12,7 @@ import { type GivenTime, givenTime, instantOf } from '../instants.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
 import { EXPERIMENT, row, stated } from '../row.ts';
 import { coloredStatus, duration, NO_REASON, startsIn, successRate, time } from '../states.ts';
+import { wrongSignalOf } from '../wrong-signal.ts';
 
 const { styleText } = process.getBuiltinModule('node:util');
 
@@ -74,7 +75,11 @@ const ls = row({
     ['--name <name>', 'only names that begin with this text'],
     ['--search <text>', 'only with this text in the id, the name, the note or a tag'],
     ['--tag <tag>', 'only with this tag'],
-    ['--outcome <outcome>', 'only with rows that are wrong, unverifiable or rounding', outcomeOf],
+    [
+      '--outcome <outcome>',
+      'only with a wrong training signal (wrong), or with rows that are unverifiable or rounding',
+      outcomeOf,
+    ],
     ['--estimator <name>', 'only fingerprints that begin with this name'],
     [
       '--since <time>',
@@ -195,8 +200,10 @@ const get = row({
   examples: ['echelon get exp-00cz8h3k7n2q4r5s6t7v', 'echelon get @last'],
   verb: 'get',
   path: '/v1/experiments/{id}',
-  print: async (experiment, { now }, _output, client) =>
-    describe(experiment, await restartsIn(client, experiment), now),
+  async print(experiment, { now }, _output, client) {
+    const wrong = experiment.verification.signal === 'wrong' && (await wrongSignalOf(client, experiment));
+    return describe(experiment, { restarts: await restartsIn(client, experiment), wrong, now });
+  },
 });
 
 function queueFacts(
@@ -224,7 +231,14 @@ async function restartsIn(client: Client, { id, attempt }: ExperimentDetail): Pr
   return restartsOf(page.items).map(restartInWords);
 }
 
-function describe(experiment: ExperimentDetail, restarts: readonly string[], now: number): string {
+interface Known {
+  restarts: readonly string[];
+  /** Why the training signal is wrong; false if it is not. */
+  wrong: string | false;
+  now: number;
+}
+
+function describe(experiment: ExperimentDetail, { restarts, wrong, now }: Known): string {
   const { verification: checked, progress } = experiment;
   const when = (ms: number | null): string => (ms === null ? '-' : new Date(ms).toISOString());
   const facts: [string, string][] = [
@@ -248,6 +262,7 @@ function describe(experiment: ExperimentDetail, restarts: readonly string[], now
       'verification',
       `${checked.status}: ${checked.rowsVerified} of ${checked.rowsSeen} rows; ${checked.exact} exact, ${checked.rounding} rounding, ${checked.wrong} wrong, ${checked.unverifiable} unverifiable; ${checked.errors} error findings`,
     ],
+    ...wrongFact(wrong),
     ['rules', rulesOf(experiment)],
     ...(experiment.note === '' ? [] : [['note', inert(experiment.note)] as [string, string]]),
     ...(experiment.tags.length === 0
@@ -258,6 +273,9 @@ function describe(experiment: ExperimentDetail, restarts: readonly string[], now
   ];
   return facts.map(([name, value]) => `${name.padEnd(13)} ${value}`).join('\n');
 }
+
+const wrongFact = (wrong: string | false): [string, string][] =>
+  wrong === false ? [] : [['wrong signal', `${inert(wrong)}; see \`batches --not-ok\``]];
 
 /** "3 (2 restarts) on cluster a100". */
 function attemptOf({ attempt, cluster }: Experiment): string {

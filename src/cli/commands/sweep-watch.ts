@@ -48,9 +48,12 @@ async function judge(sweep: Sweep, options: Parameters<typeof watchSweep>[0]): P
   if (!options.json) options.output.remark(`${findingsInWords(found)}. See \`echelon sweeps get ${id}\`.`);
   const faults = [
     ...(counts.succeeded === count ? [] : [`${counts.succeeded} of ${count} children succeeded`]),
-    ...(found.wrong + found.errors === 0
+    ...(found.faulty === 0
       ? []
-      : [`training signal not right: ${found.wrong} wrong rows, ${plural(found.errors, 'error finding')}`]),
+      : [
+          `wrong training signal in ${plural(found.faulty, 'child', 'children')}: ${plural(found.wrong, 'wrong row')}, ${plural(found.errors, 'error finding')}`,
+        ]),
+    ...(found.unread === 0 ? [] : [`${plural(found.unread, 'child', 'children')} could not be verified`]),
   ];
   if (faults.length > 0) throw new CliError(EXIT.notOk, `${id} ${state}: ${faults.join('; ')}`);
 }
@@ -63,6 +66,8 @@ interface Findings {
   errors: number;
   /** Children with a wrong training signal. */
   faulty: number;
+  /** Children of which a batch could not be read, and no signal is wrong. */
+  unread: number;
 }
 
 /** Adds up the verification of the children. With `wait`, the sweep has ended, and the function waits for every report. */
@@ -74,7 +79,7 @@ export async function findingsOf(options: {
   pollMs?: number;
 }): Promise<Findings> {
   const { client, id, output, wait, pollMs = POLL_MS } = options;
-  const sum: Findings = { seen: 0, verified: 0, wrong: 0, errors: 0, faulty: 0 };
+  const sum: Findings = { seen: 0, verified: 0, wrong: 0, errors: 0, faulty: 0, unread: 0 };
   let cursor: string | undefined;
   const poll = retrying(
     () => client.get('/v1/sweeps/{id}', { path: { id }, query: { limit: MAX_PAGE, cursor } }),
@@ -99,6 +104,7 @@ function add(sum: Findings, found: SweepDetail['children'][number]['verification
   sum.wrong += found.wrong;
   sum.errors += found.errors;
   if (found.signal === 'wrong') sum.faulty++;
+  else if (found.signal === 'unverified' && found.errors > 0) sum.unread++;
 }
 
 /** "9 of 9 rows verified, 2 wrong, 1 error finding, in 1 child". */

@@ -6,15 +6,16 @@ import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { jsonLine, type Output } from 'echelon-verify/cli/output';
 import { shortened } from 'echelon-verify/cli/shortened';
-import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
+import { isWrong } from 'echelon-verify/training-signal';
 import type { FeedEntry } from '../../core/events.ts';
 import type { Client } from '../client.ts';
 import { type ApiOptions, clientFor, withConnection } from '../connection.ts';
 import { interruptible } from '../lifetime.ts';
 import { NAME_FORMS, named } from '../names.ts';
 import { coloredState, NO_REASON, startsIn } from '../states.ts';
+import { wrongSignalOf } from '../wrong-signal.ts';
 import { watchSweep } from './sweep-watch.ts';
 import { watchLive } from './watch-live.ts';
 
@@ -31,7 +32,7 @@ interface Options extends ApiOptions {
 function watchCommand(output: Output): Command {
   return withConnection(new Command('watch'))
     .description(
-      'Follow an experiment or a sweep live until it has ended. The exit status is 1 if it failed or a row is wrong. Without an id, follow the events of a project, or of all projects, until Ctrl-C. Times are UTC.',
+      'Follow an experiment or a sweep live until it has ended. The exit status is 1 if it failed or its training signal is wrong. Without an id, follow the events of a project, or of all projects, until Ctrl-C. Times are UTC.',
     )
     .argument('[id]', `experiment or sweep: ${NAME_FORMS}`)
     .addOption(new Option('--project <project>', 'without an id: only this project'))
@@ -200,8 +201,9 @@ async function judge(options: Parameters<typeof watchExperiment>[0]): Promise<vo
   const { signal, wrong, errors, unverifiable } = verification;
   const see = `See \`echelon batches ${id} --not-ok\`.`;
   if (signal === 'wrong') {
-    const found = `${plural(wrong, 'wrong row')}, ${plural(errors, 'error finding')}`;
-    throw new CliError(EXIT.notOk, `${id}: wrong training signal: ${found}. ${see}`);
+    const counts = `${plural(wrong, 'wrong row')}, ${plural(errors, 'error finding')}`;
+    const why = await wrongSignalOf(client, experiment).catch(() => counts);
+    throw new CliError(EXIT.notOk, `${id}: wrong training signal: ${why}. ${see}`);
   }
   // Without an error finding, the batches have nothing to verify.
   if (signal === 'unverified' && errors > 0)
@@ -217,8 +219,7 @@ function verificationInWords(event: Extract<ExperimentEvent, { type: 'verificati
   const found = errors.length > 0 ? ` (${errors.join(', ')})` : '';
   if (event.ok)
     return `${rows} rows ${styleText('green', 'ok')}${event.rounding ? `, ${event.rounding} by rounding` : ''}`;
-  if (wrong > 0 || errors.some((code) => code !== NOT_VERIFIABLE))
-    return styleText('red', `NOT ok: ${wrong} of ${rows} rows wrong${found}`);
+  if (isWrong(event)) return styleText('red', `NOT ok: ${wrong} of ${rows} rows wrong${found}`);
   return `${unverifiable} of ${rows} rows unverifiable${found}`;
 }
 

@@ -165,8 +165,8 @@ async function showFault(
 ): Promise<DemoReport['fault']> {
   const { id } = await client.post('/v1/experiments', { body });
   const ended = await followToEnd(client, id);
-  const { wrong, rowsSeen, errors } = ended.verification;
-  const detected = wrong > 0 || errors > 0;
+  const { wrong, rowsSeen, signal } = ended.verification;
+  const detected = signal === 'wrong';
   if (!detected) {
     output.line(styleText('yellow', `  not detected: ${ended.state}, ${ended.reason}`));
     return { detected, rows: wrong };

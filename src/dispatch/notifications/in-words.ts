@@ -1,4 +1,5 @@
 import { inert } from 'echelon-verify/text/inert';
+import { wrongBecause } from 'echelon-verify/training-signal';
 import type { Message } from '../../store/subscriptions/subscriptions.ts';
 
 /** What a message says, in one line without control characters. */
@@ -12,7 +13,7 @@ function sentence(type: string, data: Message['data']): string {
     case 'state':
       return `${of} is ${data.to}${data.reason ? `: ${data.reason}` : ''}`;
     case 'wrong-rows':
-      return `${of}: batch ${data.batch} of step ${data.step} has ${data.wrong} wrong of ${data.rows} rows${findings(data.errors)}`;
+      return `${of}: the training signal is wrong in batch ${data.batch} of step ${data.step} (${data.rows} rows): ${wrongBecause(data as never).join(', ')}`;
     case 'rule':
       return `${of}: the rule ${data.rule} fired at step ${data.step}: ${data.reason}`;
     case 'waiting':
@@ -28,10 +29,6 @@ function sentence(type: string, data: Message['data']): string {
     default:
       return `Test of the subscription ${data.subscription} of the project ${data.project}`;
   }
-}
-
-function findings(errors: unknown): string {
-  return Array.isArray(errors) && errors.length > 0 ? `; errors: ${errors.join(', ')}` : '';
 }
 
 function counts(all: Record<string, number>): string {

@@ -1,3 +1,4 @@
+import { isWrong } from 'echelon-verify/training-signal';
 import type { FeedEntry } from '../../core/events.ts';
 import type { Message, StoredSubscription, Subject } from '../../store/subscriptions/subscriptions.ts';
 
@@ -17,7 +18,7 @@ function factOf({ event }: FeedEntry): { kind: Kind; data: Record<string, unknow
     }
     case 'verification': {
       const { attempt, batch, step, rows, wrong, unverifiable, errors } = event;
-      if (wrong === 0 && errors.length === 0) return undefined;
+      if (!isWrong(event)) return undefined;
       const data = { attempt, batch, step, rows, wrong, unverifiable, errors: errors.slice(0, 20) };
       return { kind: 'wrong-rows', data };
     }

@@ -1,3 +1,4 @@
+import { plural } from 'echelon-verify/text/plural';
 import type { PlayedGame } from '../../core/events.ts';
 import { isFinal, type State } from '../../core/states.ts';
 import type {
@@ -96,13 +97,16 @@ function panelProblems(
   return [];
 }
 
-/** What a reader has to know before the result: wrong rows first. */
+const faultOf = ({ wrong }: CountedRun): string =>
+  wrong > 0 ? plural(wrong, 'wrong row') : 'batches that contradict themselves or their parameters';
+
+/** What a reader has to know before the result: wrong signals first. */
 function findingsOf(runs: readonly CountedRun[]): string[] {
-  const wrong = runs.filter((run) => run.wrong > 0);
+  const wrong = runs.filter(({ signal }) => signal === 'wrong');
   const sum = (of: (run: CountedRun) => number) => runs.reduce((total, run) => total + of(run), 0);
   const [verified, seen] = [sum((run) => run.rowsVerified), sum((run) => run.rowsSeen)];
   return [
-    ...wrong.map((run) => `${nameOf(run)} has ${run.wrong} wrong rows: it did not train by its method.`),
+    ...wrong.map((run) => `${nameOf(run)} has ${faultOf(run)}: it did not train by its method.`),
     `${verified.toLocaleString('en')} of ${seen.toLocaleString('en')} rows are verified.`,
     ...runs
       .filter(({ isCounted }) => isCounted)

@@ -15,8 +15,8 @@ const STEPS = 10;
 /** The same effort if the id alone excludes nearly all records. */
 const IDS_PER_STEP = 5000;
 
-/** Fields that count rows by outcome. */
-const COUNTERS = { wrong: 'vWrong', unverifiable: 'vUnverifiable', rounding: 'vRounding' } as const;
+/** Fields that count rows by outcome; `wrong` is the training signal. */
+const COUNTERS = { unverifiable: 'vUnverifiable', rounding: 'vRounding' } as const;
 
 /** Reads whole records, in the order of `ids`. */
 type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;
@@ -192,7 +192,8 @@ function queryOf(context: StoreContext, filter: ExperimentFilter) {
     from: filter.submittedFrom,
     before: filter.submittedBefore,
     idPrefix: filter.idPrefix || undefined,
-    counter: filter.outcome && COUNTERS[filter.outcome],
+    counter: filter.outcome && filter.outcome !== 'wrong' ? COUNTERS[filter.outcome] : undefined,
+    wrong: filter.outcome === 'wrong' || undefined,
     fingerprintPrefix: filter.fingerprintPrefix || undefined,
     // As Lua writes it in lower case.
     search: filter.search?.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()) || undefined,
@@ -240,12 +241,17 @@ async function valuesOf(
 
 const TEXTS: ReadonlySet<string> = new Set(['name', 'project', 'owner', 'cluster', 'sweep']);
 
-function sortValue(by: ExperimentOrder['by'], [first = '', second = '']: string[]): SortEntry['value'] {
+function sortValue(
+  by: ExperimentOrder['by'],
+  [first = '', second = '', third = '']: string[],
+): SortEntry['value'] {
   if (TEXTS.has(by)) return first.toLowerCase() || null;
   const stored = first === '' ? Number.NaN : Number(first);
   let value = stored;
   if (by === 'duration') value = (second === '' ? Date.now() : Number(second)) - stored;
   if (by === 'progress') value = stored / Number(second);
+  // A contradiction without a wrong row is before one wrong row.
+  if (by === 'wrong' && stored === 0 && Number(second) > Number(third)) value = 0.5;
   return Number.isFinite(value) ? value : null;
 }
 

@@ -1,3 +1,4 @@
+import { signalOf } from 'echelon-verify/training-signal';
 import type { MetricValue, RuleEvent } from '../../core/events.ts';
 import { fromRank } from '../../core/priority-class.ts';
 import type { State } from '../../core/states.ts';
@@ -72,12 +73,12 @@ export function toVerification(fields: Fields): Experiment['verification'] {
     batchesVerified,
     rowsSeen: count(fields.vSeen),
     rowsVerified: exact + rounding + wrong,
-    // The error finding of an unreadable batch says nothing about its rows.
     signal: signalOf({
       right: exact + rounding,
       wrong,
       unverifiable,
-      errors: errors - count(fields.vUnreadable),
+      errors,
+      unreadable: count(fields.vUnreadable),
     }),
     exact,
     rounding,
@@ -86,18 +87,6 @@ export function toVerification(fields: Fields): Experiment['verification'] {
     errors,
     dropped: count(fields.vDropped),
   };
-}
-
-/** The training signal that the reports so far show. */
-function signalOf(rows: {
-  right: number;
-  wrong: number;
-  unverifiable: number;
-  errors: number;
-}): Experiment['verification']['signal'] {
-  if (rows.wrong > 0 || rows.errors > 0) return 'wrong';
-  if (rows.unverifiable > 0) return 'unverified';
-  return rows.right > 0 ? 'right' : null;
 }
 
 /** A queued experiment from its hash. */

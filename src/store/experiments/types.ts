@@ -44,7 +44,7 @@ export interface ExperimentFilter {
   search?: string;
   /** One of its tags. */
   tag?: string;
-  /** At least one row of this outcome. */
+  /** At least one row of this outcome; `wrong`: a wrong training signal. */
   outcome?: 'wrong' | 'unverifiable' | 'rounding';
   /** Prefix of the fingerprint of the estimator, case-sensitive. */
   fingerprintPrefix?: string;
@@ -61,7 +61,7 @@ export interface ExperimentOrder {
   isDescending: boolean;
 }
 
-/** The stored fields of a value by which lists are sorted: a text, a number, or two numbers that make one. */
+/** The stored fields of a value by which lists are sorted: a text, a number, or numbers that make one. */
 export const SORT_FIELDS = {
   name: ['name'],
   project: ['project'],
@@ -74,7 +74,7 @@ export const SORT_FIELDS = {
   progress: ['step', 'steps'],
   gpus: ['gpus'],
   priority: ['priority'],
-  wrong: ['vWrong'],
+  wrong: ['vWrong', 'vErrors', 'vUnreadable'],
 } as const;
 
 /** The outcome of a cancel. */

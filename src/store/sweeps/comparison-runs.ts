@@ -117,6 +117,7 @@ async function runOf(sources: Sources, plan: ComparisonPlan, child: SweepChild):
     rowsSeen: verification?.rowsSeen ?? 0,
     rowsVerified: verification?.rowsVerified ?? 0,
     wrong: verification?.wrong ?? 0,
+    signal: verification?.signal ?? null,
   };
 }
 

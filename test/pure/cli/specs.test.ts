@@ -35,7 +35,7 @@ test('YAML and JSON are read alike', async () => {
   assert.deepEqual(await reading('{"name": "a", "x": [1, true, null]}'), { name: 'a', x: [1, true, null] });
 });
 
-test('a file that is not UTF-8 is refused, and numbers whose zeros are lost are named', async () => {
+test('a file that is not UTF-8 is refused, and a remark names numbers whose zeros are lost', async () => {
   await assert.rejects(reading(Buffer.from('name: caf\u00e9\n', 'latin1')), refused(/line 1 is not UTF-8/));
   const remarks: string[] = [];
   const output = { remark: (text: string) => void remarks.push(text) };

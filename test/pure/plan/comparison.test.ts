@@ -168,7 +168,15 @@ test('a failed run counts, never improves its method, and keeps the number of se
   };
   const runOf = (at: number, solved: readonly boolean[]): RecordedRun => ({
     ...{ method: plan.methods[at % 2]!.name, seed: plan.seeds[at >> 1]!, experiment: `exp-${at}` },
-    ...{ state: 'succeeded', startedAt: 1, resolved: {}, rowsSeen: 0, rowsVerified: 0, wrong: 0 },
+    ...{
+      state: 'succeeded',
+      startedAt: 1,
+      resolved: {},
+      rowsSeen: 0,
+      rowsVerified: 0,
+      wrong: 0,
+      signal: null,
+    },
     panel: {
       ...{ digest: 'd'.repeat(64), decoding: {} },
       games: solved.map((one, game) => ({

@@ -113,6 +113,19 @@ describe('conditions on verification', () => {
       [2],
     );
     assert.deepEqual(firedAt([{ preset: 'unverifiable' }], [report(1, { unverifiable: 1 })]), [1]);
+    const signal: RuleSpec = { preset: 'wrong-signal' };
+    const both = evaluate(
+      [signal],
+      [
+        report(1, { errors: ['not-verifiable'] }),
+        report(2, { wrong: 2, errors: ['wrong-rows', 'step-gap'] }),
+      ],
+    );
+    assert.equal(
+      both.fired[0]?.reason,
+      'rule wrong-signal: signal was 2 wrong rows, step-gap at step 2, batch 2 (a wrong training signal)',
+    );
+    assert.deepEqual(firedAt([signal], [report(1), report(2, { errors: ['step-gap'] })]), [2]);
     const gaps: RuleSpec = { when: { errors: ['step-gap'] } };
     const found = (codes: string[]) => report(1, { errors: codes });
     assert.deepEqual(firedAt([gaps], [found(['group-size'])]), []);

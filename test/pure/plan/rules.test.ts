@@ -13,12 +13,12 @@ import { ERROR_CODES, RULE_PRESET_NAMES } from '../../../src/schemas/rules.ts';
 import type { SweepRequest } from '../../../src/schemas/sweep.ts';
 
 describe('rules of a spec', () => {
-  test('a spec without rules gets the default rules for wrong rows and losses that are not finite', () => {
+  test('a spec without rules gets the default rules for a wrong signal and losses that are not finite', () => {
     const { spec, defaults } = resolveSpec({ engine: 'replay', name: 'r' });
     assert.deepEqual(
       spec.rules.map((rule) => [rule.name, rule.do]),
       [
-        ['wrong-rows', 'mark'],
+        ['wrong-signal', 'mark'],
         ['not-finite', 'mark'],
       ],
     );
@@ -108,7 +108,7 @@ test('every rule preset is a valid rule of a spec', () => {
     assert.deepEqual(ruleProblems([{ name, when: rule.when, for: rule.for }]), [], name);
     assert.equal(rule.do, 'mark');
   }
-  assert.deepEqual(DEFAULT_RULES, ['wrong-rows', 'not-finite']);
+  assert.deepEqual(DEFAULT_RULES, ['wrong-signal', 'not-finite']);
 });
 
 test('a rule can name every error finding', () => {
@@ -117,5 +117,5 @@ test('a rule can name every error finding', () => {
   );
   const codes = errors.map(([code]) => code);
   // not-verifiable is the finding of a batch that could not be read at all.
-  assert.deepEqual([...ERROR_CODES].sort(), ['any', 'not-verifiable', ...codes].sort());
+  assert.deepEqual([...ERROR_CODES].sort(), ['any', 'wrong-signal', 'not-verifiable', ...codes].sort());
 });

@@ -39,23 +39,6 @@ describe('a spec with a secret in plain text', () => {
     assert.deepEqual(fields({ db: { password: 'hunter2' } }), ['/db/password']);
   });
 
-  test('an argument is refused as a secret because of the argument before it', () => {
-    for (const [command, field] of [
-      [['psql', '--password', 'hunter2'], '/command/2'],
-      [['train', '--hf-token', 'abcd1234', '--epochs', '3'], '/command/2'],
-      [['/usr/bin/curl', '-u', 'alice:pa55word', 'https://host'], '/command/2'],
-      [['bash', '-c', 'curl -u alice:pa55word https://host'], '/command/2'],
-    ] as const)
-      assert.deepEqual(fields({ command }), [field], command.join(' '));
-    for (const command of [
-      ['psql', '--password-file', '/run/secrets/db', '--password', '$DB_PASSWORD'],
-      ['train', '--max-tokens', '512', '--token', '--verbose', '--eos-token', 'endoftext'],
-      ['docker', 'run', '-u', '1000:1000', 'image'],
-      ['curl', '-u', '$USER:$PASSWORD', 'https://host'],
-    ])
-      assert.deepEqual(fields({ command }), [], command.join(' '));
-  });
-
   test('a secret that a file or a command assigns is refused, wherever it stands', () => {
     const key = '0123456789abcdef0123456789abcdef01234567';
     for (const [name, text] of [
@@ -80,7 +63,7 @@ describe('a spec with a secret in plain text', () => {
     ]);
   });
 
-  test('the line of a secret in a text of several lines is named', () => {
+  test('a problem names the line of a secret in a text of several lines', () => {
     const messages = (input: unknown) => plainSecretProblems(input).map(({ message }) => message);
     for (const text of [
       'import x\n\nDB_PASSWORD = "hunter22"\n',

@@ -1,5 +1,7 @@
 /** Outcomes of rows as they are shown: a word, a shape and a colour each, so that colour is never the only sign. */
 
+import { isWrong } from 'echelon-verify/training-signal';
+
 export const OUTCOMES = ['exact', 'rounding', 'wrong', 'unverifiable'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -34,9 +36,10 @@ export function partsOf(counts: Counts, rows: number): { outcome: Shown; rows: n
     .map(([outcome, n]) => ({ outcome, rows: n, share: n / all }));
 }
 
-/** The worst outcome of a batch: what its cell shows. */
-export function worstOf(counts: Counts): Outcome {
-  return (['wrong', 'unverifiable', 'rounding'] as const).find((outcome) => counts[outcome] > 0) ?? 'exact';
+/** What a batch shows: its worst outcome, or `wrong` if its training signal is wrong without a wrong row. */
+export function worstOf(found: Counts & { errors: readonly string[] }): Outcome {
+  if (isWrong(found)) return 'wrong';
+  return (['unverifiable', 'rounding'] as const).find((outcome) => found[outcome] > 0) ?? 'exact';
 }
 
 /** The parts as a sentence, for people who do not see the bar. */

@@ -1,4 +1,5 @@
 import { NOT_VERIFIABLE } from 'echelon-verify/report';
+import { contradictionsOf } from 'echelon-verify/training-signal';
 import { type Counts, inWords, type Outcome, worstOf } from './outcomes.ts';
 
 /** A recorded batch as lists hold it. */
@@ -8,7 +9,12 @@ export interface ListedBatch {
   step: number;
   rows: number;
   verification:
-    | (Counts & { ok: boolean; findings: string[]; stages?: { readonly [stage: string]: Outcome } })
+    | (Counts & {
+        ok: boolean;
+        findings: string[];
+        errors: string[];
+        stages?: { readonly [stage: string]: Outcome };
+      })
     | null;
 }
 
@@ -46,6 +52,9 @@ export const stagesOf = (batches: readonly ListedBatch[]): string[] => [
   ...new Set(batches.flatMap(({ verification }) => Object.keys(verification?.stages ?? {}))),
 ];
 
+const foundInWords = (verification: NonNullable<ListedBatch['verification']>, rows: number): string =>
+  [inWords(verification, rows), ...contradictionsOf(verification)].join('; ');
+
 /** Batches of one cell of the strip, which has at most `limit` cells. */
 export const batchesOfCell = (batches: readonly ListedBatch[], limit = 240): number =>
   Math.max(1, Math.ceil(batches.length / limit));
@@ -65,7 +74,7 @@ export function cellsOf(batches: readonly ListedBatch[], stage?: string, limit?:
     const { verification, rows } = target;
     const worst = outcomeOf(target);
     const name = `batch ${target.batch}, step ${target.step}`;
-    const found = verification === null ? 'not yet verified' : inWords(verification, rows);
+    const found = verification === null ? 'not yet verified' : foundInWords(verification, rows);
     const text = `${name}: ${stage === undefined ? found : `${stage} ${worst ?? 'not reported'}`}`;
     const label = own.length === 1 ? text : `${own.length} batches; worst is ${text}`;
     cells.push({ first: own[0]!, batches: own.length, worst, target, label });

@@ -10,6 +10,7 @@ import { command } from '../models/commands.ts';
 import { type Detail, isFinal, isOver, progressOf } from '../models/experiments.ts';
 import { type BatchPage, type ListedBatch, settledPages } from '../models/strip.ts';
 import { ago, count, duration, inert, percent } from '../models/words.ts';
+import { wrongSignalOf } from '../models/wrong-signal.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Clock, Fact, Muted, Outcomes, Status } from '../parts/marks.tsx';
@@ -204,20 +205,30 @@ function Facts({ experiment }: { experiment: Detail }) {
   );
 }
 
+/** Why the signal is wrong, with a link to the evidence: the banner shows whatever makes the badge wrong. */
 function WrongBanner({ experiment, batches }: { experiment: Detail; batches: ListedBatch[] }) {
-  const { wrong, rowsVerified } = experiment.verification;
-  const first = batches.find(({ verification }) => (verification?.wrong ?? 0) > 0);
-  if (wrong === 0) return null;
+  const { wrong, rowsVerified, signal } = experiment.verification;
+  if (signal !== 'wrong') return null;
+  const { first, contradictions } = wrongSignalOf(batches);
+  const rows = `${count(wrong)} of ${counted(rowsVerified, 'verified row')} ${nounOf(wrong, 'is', 'are')} wrong.`;
+  const path = `/experiments/${experiment.id}`;
   return (
     <p class="banner bad">
       <strong>
-        {count(wrong)} of {counted(rowsVerified, 'verified row')} {nounOf(wrong, 'is', 'are')} wrong.
+        {wrong > 0 ? rows : 'The training signal is wrong: batches contradict themselves or what they state.'}
       </strong>{' '}
-      {first && (
+      {contradictions.length > 0 && `${contradictions.join(', ')}. `}
+      {first ? (
         <>
           First in batch {first.batch}, step {first.step}.{' '}
-          <a href={`/experiments/${experiment.id}/batches/${first.attempt}/${first.batch}?row=wrong`}>Why?</a>
+          <a
+            href={`${path}/batches/${first.attempt}/${first.batch}${first.verification!.wrong > 0 ? '?row=wrong' : ''}`}
+          >
+            Why?
+          </a>
         </>
+      ) : (
+        <a href={`${path}?tab=verification&show=not-ok`}>Show the batches</a>
       )}
     </p>
   );

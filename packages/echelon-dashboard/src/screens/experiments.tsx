@@ -19,6 +19,11 @@ import { Selection } from './experiments/selection.tsx';
 const STATES = ['queued', 'launching', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled'] as const;
 /** Outcomes by which the API filters. */
 const FILTERED_OUTCOMES = ['wrong', 'unverifiable', 'rounding'] as const;
+const OUTCOME_LABELS = {
+  wrong: 'a wrong signal',
+  unverifiable: 'unverifiable rows',
+  rounding: 'rounding rows',
+} as const;
 const PAGE = 100;
 const CHIPS: [label: string, states: string[]][] = [
   ['Queued', ['queued']],
@@ -80,11 +85,11 @@ export function Experiments() {
               value={filter.estimator}
             />
             <Choice
-              label="With rows"
+              label="With"
               name="outcome"
               value={filter.outcome}
-              options={FILTERED_OUTCOMES}
-              none="of any outcome"
+              options={FILTERED_OUTCOMES.map((value) => ({ value, label: OUTCOME_LABELS[value] }))}
+              none="any outcome"
             />
             <Choice
               label="Group by"

@@ -18,10 +18,14 @@ test('the parts of a bar cover all rows, those without an outcome as pending', (
   assert.equal(inWords(NONE, 0), 'no rows yet');
 });
 
-test('one wrong row decides the cell of a batch', () => {
-  assert.equal(worstOf({ ...NONE, exact: 1000, wrong: 1 }), 'wrong');
-  assert.equal(worstOf({ ...NONE, rounding: 1, unverifiable: 1 }), 'unverifiable');
-  assert.equal(worstOf(NONE), 'exact');
+test('one wrong row or a contradiction decides the cell of a batch', () => {
+  const of = (counts: object, ...errors: string[]) => worstOf({ ...NONE, ...counts, errors });
+  assert.equal(of({ exact: 1000, wrong: 1 }), 'wrong');
+  assert.equal(of({ rounding: 1, unverifiable: 1 }), 'unverifiable');
+  assert.equal(of({}), 'exact');
+  // Shuffled rows, each right for its place.
+  assert.equal(of({ exact: 1000 }, 'steps-out-of-order'), 'wrong');
+  assert.equal(of({ unverifiable: 4 }, 'not-verifiable'), 'unverifiable');
 });
 
 test('every outcome has a shape of its own', () => {

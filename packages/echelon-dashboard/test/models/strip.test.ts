@@ -2,13 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { restartInWords, restartsOf } from 'echelon-client/restarts';
 import { cellsOf, settledPages, stagesOf } from '../../src/models/strip.ts';
+import { wrongSignalOf } from '../../src/models/wrong-signal.ts';
 
 const batch = (number: number, wrong = 0) => ({
   attempt: 1,
   batch: number,
   step: number,
   rows: 10,
-  verification: { ok: wrong === 0, exact: 10 - wrong, rounding: 0, wrong, unverifiable: 0, findings: [] },
+  verification: {
+    ...{ ok: wrong === 0, exact: 10 - wrong, rounding: 0, wrong, unverifiable: 0 },
+    ...{ findings: [] as string[], errors: [] as string[] },
+  },
 });
 
 test('each batch has a cell if there is room', () => {
@@ -18,6 +22,18 @@ test('each batch has a cell if there is room', () => {
     ['exact', 'wrong', null],
   );
   assert.equal(cells[1]!.label, 'batch 2, step 2: 7 exact, 3 wrong');
+});
+
+test('a batch that contradicts itself has a wrong cell with the reason, and the banner tells it', () => {
+  const wrong = batch(2);
+  wrong.verification.errors = ['steps-out-of-order'];
+  const cell = cellsOf([batch(1), wrong])[1]!;
+  assert.deepEqual([cell.worst, cell.label], ['wrong', 'batch 2, step 2: 10 exact; steps-out-of-order']);
+  assert.deepEqual(wrongSignalOf([batch(1), wrong, { ...wrong, batch: 3 }]), {
+    first: wrong,
+    contradictions: ['steps-out-of-order in 2 batches'],
+  });
+  assert.deepEqual(wrongSignalOf([batch(1), batch(2, 1)]).contradictions, []);
 });
 
 test('a cell of several batches shows and opens the worst of them', () => {

@@ -56,7 +56,7 @@ test('keys << are merged, and lines of merged fields are those of their object',
   assert.deepEqual(linesOf(text, '/env/A', '/env/B'), [2, 4]);
 });
 
-test('numbers whose zeros are lost are named, and no others', () => {
+test('a text states the numbers whose zeros are lost, and no others', () => {
   const read = readYaml('a: 1.10\nb: [017, 1.0, 1e-4, 0.5, 10, "1.10", 0]\n');
   assert.ok('value' in read);
   assert.deepEqual(read.rewritten, [

@@ -57,7 +57,7 @@ export async function acceptExperiment(
   });
   if (created) enqueue(deps, [{ experiment: id }]);
   const self = `/v1/experiments/${id}`;
-  // The experiment is accepted, whether or not this can be said.
+  // The experiment is accepted, whether or not the clusters can be read.
   const clusters = await intake.clusters().catch(() => []);
   const warnings = fitWarnings(resolved.spec, clusters);
   return { accepted: { id, self, events: `${self}/events`, warnings }, created };

@@ -112,13 +112,13 @@ function viewOf({ attempt, batch, step, rows, digest, report }: BatchRecord): Ba
   return { attempt, batch, step, rows, digest, verification: inShort(report) };
 }
 
-type Summary = Omit<NonNullable<BatchView['verification']>, 'findings' | 'kind' | 'stages'>;
+type Summary = Omit<NonNullable<BatchView['verification']>, 'findings' | 'errors' | 'kind' | 'stages'>;
 
 /** What of the verifier's report is shown in a list. */
 function inShort(report: unknown): BatchView['verification'] {
   if (report === null || report === undefined) return null;
   const { findings, step, ...rest } = report as Summary & {
-    findings: { code: string }[];
+    findings: { code: string; severity: string }[];
     step?: Pick<StepReport, 'stages'>;
   };
   const { ok, exact, rounding, wrong, unverifiable } = rest;
@@ -129,9 +129,14 @@ function inShort(report: unknown): BatchView['verification'] {
     rounding,
     wrong,
     unverifiable,
-    findings: [...new Set(findings.map(({ code }) => code))],
+    findings: codesOf(findings),
+    errors: codesOf(findings.filter(({ severity }) => severity === 'error')),
     ...(step && { stages: Object.fromEntries(step.stages.map((one) => [one.stage, worstOf(one)])) }),
   };
 }
+
+const codesOf = (findings: readonly { code: string }[]): string[] => [
+  ...new Set(findings.map(({ code }) => code)),
+];
 
 const worstOf = (counts: RowCounts) => OUTCOMES.findLast((outcome) => counts[outcome] > 0) ?? 'exact';

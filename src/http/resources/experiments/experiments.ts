@@ -75,7 +75,8 @@ const ListQuery = StrictObject({
   outcome: Type.Optional(
     Type.Enum(['wrong', 'unverifiable', 'rounding'], {
       type: 'string',
-      description: 'Return only experiments with at least one row of this outcome.',
+      description:
+        'Return only experiments with at least one row of this outcome. `wrong`: only those with a wrong training signal, also of batches that contradict themselves or their parameters.',
     }),
   ),
   estimator: text(

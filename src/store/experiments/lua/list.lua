@@ -5,7 +5,7 @@
 -- ARGV[1]   table (JSON): below (before this arrival, or '+inf'), wanted (number of experiments), effort (MAX records to
 --           examine), indexes (names of disjoint indexes, without the root), and the filters, each of which may be absent:
 --           states (',a,b,'), sweep, namePrefix, from (submitted at this time or later, ms), before (submitted before it),
---           project, idPrefix, counter (a field that is not 0), fingerprintPrefix, search (lower case, in id, name, note or
+--           project, idPrefix, counter (a field that is not 0), wrong (the training signal is wrong), fingerprintPrefix, search (lower case, in id, name, note or
 --           tags), tag; and sortBy: a key ('' or ':metrics') and its fields, whose values are wanted
 -- Returns   {arrival before which the next call continues, or '' at the end; id, arrival and values of sortBy of each,
 --           newest first}
@@ -17,7 +17,7 @@ local root = KEYS[1]
 local query = cjson.decode(ARGV[1])
 local below, wanted, indexes = query.below, query.wanted, query.indexes
 local from, before, idPrefix = query.from, query.before, query.idPrefix
-local everything = not (query.states or query.sweep or query.namePrefix or query.project or idPrefix or query.counter
+local everything = not (query.states or query.sweep or query.namePrefix or query.project or idPrefix or query.counter or query.wrong
   or query.fingerprintPrefix or query.search or query.tag or from or before)
 -- Entries to read at once: one more than wanted if every record matches. The indexes share the number.
 local CHUNK = math.max(20, math.ceil((everything and wanted + 1 or 200) / #indexes))
@@ -61,6 +61,12 @@ local function isFound(id, name)
   return has(string.lower(table.concat({ id, name or '', texts[1] or '', texts[2] or '' }, '\n')), query.search)
 end
 
+-- As signalOf in packages/echelon-verify/src/training-signal.ts.
+local function isWrong(id)
+  local counts = redis.call('HMGET', root .. ':x:' .. id, 'vWrong', 'vErrors', 'vUnreadable')
+  return tonumber(counts[1] or '0') > 0 or tonumber(counts[2] or '0') > tonumber(counts[3] or '0')
+end
+
 local function matches(id)
   if everything then return true end
   local record = redis.call('HMGET', root .. ':x:' .. id, 'state', 'sweep', 'name', 'submittedAt', 'project')
@@ -70,6 +76,7 @@ local function matches(id)
   if query.project and record[5] ~= query.project then return false end
   if not hasPrefix(record[3] or '', query.namePrefix) then return false end
   if query.counter and (redis.call('HGET', root .. ':x:' .. id, query.counter) or '0') == '0' then return false end
+  if query.wrong and not isWrong(id) then return false end
   if query.fingerprintPrefix
     and not hasPrefix(redis.call('HGET', root .. ':x:' .. id, 'fingerprint') or '', query.fingerprintPrefix) then
     return false

@@ -74,7 +74,7 @@ test('metrics prints every value at full precision', async () => {
 test('rules shows the presets without a server, and the rules of an experiment and when they fired', async (t) => {
   const output = keptOutput();
   await runProgram(output, ['rules', '--json']);
-  assert.equal(output.json<unknown[]>().length, 15);
+  assert.equal(output.json<unknown[]>().length, 16);
   const some = [ids.ruled, ids.fired, ids.saved].flatMap((id) => [
     ['rules', id],
     ['get', id],

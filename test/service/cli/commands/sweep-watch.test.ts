@@ -82,10 +82,10 @@ test('a watch of a sweep whose children all succeeded fails with a count if rows
   const id = await endedSweep('succeeded', 3);
   const { error, output } = await watched(id);
   assert.ok(error instanceof CliError && error.exitCode === 1, String(error));
-  assert.equal(error.message, `${id} done: training signal not right: 3 wrong rows, 1 error finding`);
+  assert.equal(error.message, `${id} done: wrong training signal in 1 child: 3 wrong rows, 1 error finding`);
   assert.match(output.remarks.at(-1)!, /^4 of 4 rows verified, 3 wrong, 1 error finding, in 1 child\. /);
   const both = await watched(await endedSweep('failed', 1));
-  assert.match(String(both.error), /0 of 2 children succeeded; training signal not right/);
+  assert.match(String(both.error), /0 of 2 children succeeded; wrong training signal in 1 child/);
 });
 
 test('a watch of a sweep waits for the reports of its batches', async () => {

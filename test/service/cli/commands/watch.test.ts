@@ -7,7 +7,12 @@ import type { ControllerEvent } from '../../../../src/core/events.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { running, submitInput } from '../../../support/store.ts';
 
-async function ended(t: { after(release: () => Promise<void>): void }, wrong: number, unverifiable = 0) {
+async function ended(
+  t: { after(release: () => Promise<void>): void },
+  wrong: number,
+  unverifiable = 0,
+  errors: string[] = wrong ? ['wrong-rows'] : [],
+) {
   const { store, client } = await apiFor(t);
   const lease = await running(store);
   const id = lease.experiment;
@@ -50,10 +55,11 @@ async function ended(t: { after(release: () => Promise<void>): void }, wrong: nu
     rounding: 0,
     wrong,
     unverifiable,
-    errors: wrong ? ['wrong-rows'] : [],
-    ok: wrong + unverifiable === 0,
+    errors,
+    ok: wrong + unverifiable + errors.length === 0,
   };
-  await store.batches.report(record!, report, { wrongRows: [] });
+  const findings = errors.map((code) => ({ code, severity: 'error', rows: [], message: '' }));
+  await store.batches.report(record!, report, { ...report, step: undefined, wrongRows: [], findings });
   return { client, id };
 }
 
@@ -95,6 +101,15 @@ test('a wrong row leads to exit status 1', async (t) => {
       error instanceof CliError && error.exitCode === EXIT.notOk && /2 wrong rows/.test(error.message),
   );
   assert.match(output.lines.join('\n'), /NOT ok: 2 of 4 rows wrong \(wrong-rows\)$/m);
+});
+
+test('a batch that contradicts itself leads to exit status 1 with the reason, although every row is right', async (t) => {
+  const { client, id } = await ended(t, 0, 0, ['steps-out-of-order']);
+  const why = 'steps-out-of-order in 1 batch; first in batch 1/1, step 1';
+  await assert.rejects(watchExperiment({ client, id, output: keptOutput(), json: false }), {
+    message: `${id}: wrong training signal: ${why}. See \`echelon batches ${id} --not-ok\`.`,
+    exitCode: EXIT.notOk,
+  });
 });
 
 test('batches without anything to verify do not make watch fail, and its line does not call them wrong', async (t) => {

@@ -107,7 +107,7 @@ test('the result is there once all seeds have ended, counts a failed run, and is
   const { results, findings, runs: shown, differing } = await read(id);
   assert.deepEqual(shown.at(-1), {
     ...{ method: 'b', seed: 3, experiment: runs[5], state: 'failed', success: 0, isCounted: true },
-    ...{ rowsSeen: 0, rowsVerified: 0, wrong: 0 },
+    ...{ rowsSeen: 0, rowsVerified: 0, wrong: 0, signal: null },
   });
   assert.match(findings.join(), /b, seed 3 .* failed: each of its games counts with success 0/);
   assert.deepEqual(

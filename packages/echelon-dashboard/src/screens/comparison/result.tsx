@@ -60,8 +60,8 @@ function methodOf({ plan }: ComparisonDetail, { items }: ComparisonSeries) {
 
 function Sentences({ comparison }: { comparison: ComparisonDetail }) {
   const { findings, refusals, results, plan, look, runs } = comparison;
-  // The findings begin with those on wrong rows.
-  const wrong = findings.slice(0, runs.filter((run) => run.wrong > 0).length);
+  // The findings begin with those on wrong signals.
+  const wrong = findings.slice(0, runs.filter(({ signal }) => signal === 'wrong').length);
   return (
     <div role="status">
       {wrong.map((text) => (

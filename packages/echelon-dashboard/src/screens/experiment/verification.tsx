@@ -1,4 +1,5 @@
 import { counted } from 'echelon-verify/text/plural';
+import { contradictionsOf, isWrong } from 'echelon-verify/training-signal';
 import type { Resource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import type { Detail } from '../../models/experiments.ts';
@@ -93,7 +94,12 @@ function Batches({ experiment, all }: { experiment: Detail; all: ListedBatch[] }
               class: 'outcomes-cell',
               cell: ({ verification, rows }) =>
                 verification ? (
-                  <Outcomes counts={verification} rows={rows} />
+                  <>
+                    <Outcomes counts={verification} rows={rows} />
+                    {verification.wrong === 0 && isWrong(verification) && (
+                      <span class="outcome wrong small">✕ {contradictionsOf(verification).join(', ')}</span>
+                    )}
+                  </>
                 ) : (
                   <Muted>not yet verified</Muted>
                 ),

@@ -26,14 +26,14 @@ export function Attention({ experiments, hasMore }: AttentionProps) {
       end={
         length > 0 && (
           <>
-            <a href="/experiments?outcome=wrong">Wrong rows</a> ·{' '}
+            <a href="/experiments?outcome=wrong">Wrong signal</a> ·{' '}
             <a href="/experiments?state=failed">Failed</a>
           </>
         )
       }
     >
       {length === 0 ? (
-        <p class="card-body muted">Every verified row is right, and nothing has failed.</p>
+        <p class="card-body muted">No training signal is wrong, and nothing has failed.</p>
       ) : (
         <ul class="entries">
           {experiments.slice(0, SHOWN).map((one) => (
@@ -61,6 +61,9 @@ function Entry({ experiment }: { experiment: Experiment }) {
       {verification.signal === 'wrong' && (
         <span class="line-of-parts">
           <Outcomes counts={verification} rows={verification.rowsSeen} />
+          {verification.wrong === 0 && (
+            <a href={`/experiments/${id}?tab=verification&show=not-ok`}>batches contradict themselves</a>
+          )}
         </span>
       )}
       {state === 'failed' && <span class="muted">{inert(reason)}</span>}

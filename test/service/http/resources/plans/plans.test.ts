@@ -58,7 +58,8 @@ test('a plan refuses an unknown cluster or label with the same problem as a subm
 test('every rule preset is listed with its condition in words', async (t) => {
   const { call } = await appFor(t, { store: NO_STORE });
   const { items } = (await call('GET', '/v1/rules/presets')).json();
-  assert.equal(items.length, 15);
-  assert.equal(items[0].rule.name, 'wrong-rows');
-  assert.equal(items[0].condition, 'wrongRows above 0');
+  assert.equal(items.length, 16);
+  const [signal, rows] = items;
+  assert.deepEqual([signal.rule.name, signal.condition], ['wrong-signal', 'a wrong training signal']);
+  assert.deepEqual([rows.rule.name, rows.condition], ['wrong-rows', 'wrongRows above 0']);
 });
