@@ -11,9 +11,10 @@ import { type Round, readRounds, roundLines, writeRounds } from './test/rounds.t
 import { runItems } from './test/run-items.ts';
 import { readTimes, type Time, writeTimes } from './test/times.ts';
 
-function chooseItems({ attacks, left, full, ...options }: TestOptions): Item[] {
-  const named = attacks ? attackFiles() : options.named;
-  const all = findItems({ full: full || attacks || named.some((part) => part.includes('full')) });
+function chooseItems({ named, attacks, left, full }: TestOptions): Item[] {
+  const every = findItems({ full: full || attacks || named.some((part) => part.includes('full')) });
+  const attacked = attackFiles();
+  const all = attacks ? every.filter(({ name }) => attacked.includes(name)) : every;
   const isNamed = ({ name }: Item, parts: readonly string[]): boolean =>
     parts.some((part) => name.includes(part));
   const unknown = named.filter((part) => !all.some((item) => isNamed(item, [part])));

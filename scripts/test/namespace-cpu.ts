@@ -20,16 +20,20 @@ const TICKS_PER_SECOND = 100;
 export function followNamespaces(): NamespaceCpu {
   const own = readlinkSync('/proc/self/ns/net');
   const seen = new Map<number, Seen>();
+  // The kernel gives the number of a namespace that is gone to another one.
+  const uses = new Map<string, number>();
   const sample = (): void => {
     for (const one of seen.values()) one.alive = false;
     for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
-      const one = seenNow(pid);
+      const one = seenNow(pid, uses);
       if (one !== undefined) seen.set(pid, one);
     }
     // The parent of an ended process has counted it when it waited for it.
     for (const [pid, { alive, parent, network }] of seen)
       if (!alive && seen.get(parent)?.alive === true && seen.get(parent)?.network === network)
         seen.delete(pid);
+    const living = new Set([...seen.values()].filter(({ alive }) => alive).map(({ network }) => network));
+    for (const [number, use] of uses) if (!living.has(`${number} ${use}`)) uses.set(number, use + 1);
   };
   const timer = setInterval(sample, SAMPLE_MS);
   return {
@@ -38,7 +42,7 @@ export function followNamespaces(): NamespaceCpu {
       sample();
       const network = seen.get(pid)?.network ?? before;
       // A process that was just started has not entered its namespace yet.
-      if (network === own) return 0;
+      if (network?.startsWith(own)) return 0;
       const inside = [...seen.values()].filter((one) => one.network === network);
       return inside.reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND;
     },
@@ -46,14 +50,15 @@ export function followNamespaces(): NamespaceCpu {
   };
 }
 
-/** With the time of children that ended and were waited for; undefined if the process has ended. */
-function seenNow(pid: number): Seen | undefined {
+/** With the time of children that ended and were waited for; undefined if the process has ended. `uses`: how often a namespace's number was used. */
+function seenNow(pid: number, uses: Map<string, number>): Seen | undefined {
   try {
-    const network = readlinkSync(`/proc/${pid}/ns/net`);
+    const number = readlinkSync(`/proc/${pid}/ns/net`);
     const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?=[A-Z] )/);
     const fields = rest.split(' ').map(Number);
     const ticks = fields.slice(11, 15).reduce((sum, one) => sum + one, 0);
-    return { network, parent: fields[1]!, ticks, alive: true };
+    if (!uses.has(number)) uses.set(number, 0);
+    return { network: `${number} ${uses.get(number)}`, parent: fields[1]!, ticks, alive: true };
   } catch {
     return undefined;
   }

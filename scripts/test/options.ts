@@ -36,7 +36,7 @@ whose name ends with .full.test.ts or _full.py.
 
 options:
   --full       with the long files: fuzzing, all failpoints, packages, images, other versions of Ray
-  --attacks    run the files that docs/evidence/attacks.md names, also the long ones: npm run test:attacks
+  --attacks    only the files that docs/evidence/attacks.md names, also the long ones: npm run test:attacks
   --left       run what the last run left: files that failed, or that it did not reach
   --lanes N    run at most N files at a time (default here: ${LANES})
   --repeat N   run everything N times, and print how often each test failed

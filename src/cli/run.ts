@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { errorLine, terminal } from 'echelon-verify/cli/output';
-import { inert } from 'echelon-verify/text/inert';
+import { inertText } from 'echelon-verify/text/inert';
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { createProgram } from './program.ts';
 
@@ -14,7 +14,7 @@ interface Failure {
 }
 
 /** The message may come from a server, so it is foreign text. */
-const complain = (text: string): void => terminal.remark(inert(`echelon: ${text}`));
+const complain = (text: string): void => terminal.remark(inertText(`echelon: ${text}`));
 
 /** Runs the command of this process's arguments and sets the exit status. It never throws. */
 export async function run(): Promise<void> {

@@ -18,6 +18,10 @@ const ESC = '(?:\\x1b|\\\\{1,8}(?:u001[bB]|x1[bB]|033|e))';
 const control = (digits: string) =>
   `(?:[${[...digits].map((digit) => `\\x9${digit}`).join('')}]|\\\\{1,8}(?:u00|x)9[${digits}${digits.toUpperCase()}])`;
 const SINGLE = '[\\x0e\\x0f\\x80-\\x9f]';
+/** Characters without width, which split a value as well; also as JSON escapes them. */
+const EMPTY =
+  '(?:[\\u00ad\\u034f\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff]|\\udb40[\\udc00-\\udc7f]' +
+  '|\\\\{1,8}u(?:00[aA][dD]|034[fF]|061[cC]|180[eE]|200[b-fB-F]|202[a-eA-E]|206[0-9a-fA-F]|[fF][eE]0[0-9a-fA-F]|[fF][eE][fF]{2}))';
 const END = `(?:[\\x07\\x9c]|${ESC}\\\\|\\\\{1,8}(?:(?:u00|x)9[cC]|(?:u00|x)07))`;
 const STEERING = new RegExp(
   [
@@ -25,10 +29,11 @@ const STEERING = new RegExp(
     `(?:${ESC}[PX\\]^_]|${control('08def')})[^\\x07\\x1b\\x9c]{0,1024}?${END}`,
     `${ESC}[ -/]*[0-~]`,
     SINGLE,
+    EMPTY,
   ].join('|'),
   'g',
 );
-const MAY_STEER = new RegExp(`${SINGLE}|\\x1b|\\\\(?:u00[19]|x[19]|033|e)`);
+const MAY_STEER = new RegExp(`${SINGLE}|${EMPTY}|\\x1b|\\\\(?:u00[19]|x[19]|033|e)`);
 
 /**
  * See {@link HiddenValues}. Values are found in the forms of test/golden/vectors/redaction.json, as the ray-worker finds them
@@ -60,8 +65,14 @@ function formsOf(value: string): Set<string> {
   const bytes = Buffer.from(value);
   const hex = bytes.toString('hex');
   const texts = [value, value.replaceAll('\\', '\\\\'), ...escapedOf(value), ...percentEncoded(value)];
-  const encoded = [hex, hex.toUpperCase(), ...cores(bytes, 3, 6, toBase64), ...cores(bytes, 5, 5, toBase32)];
+  const encoded = [...separated(hex), ...cores(bytes, 3, 6, toBase64), ...cores(bytes, 5, 5, toBase32)];
   return new Set([...texts, ...encoded].filter((form) => form.length >= MIN_CHARACTERS));
+}
+
+/** Hexadecimal digits in both cases, in a row and in pairs: `61:62`, `61 62`, `61-62`, `61\x62`. */
+function separated(hex: string): string[] {
+  const joined = ['', ':', ' ', '-', '\\x'].map((between) => hex.replace(/..(?=.)/g, `$&${between}`));
+  return [...joined, ...joined.map((text) => text.toUpperCase().replaceAll('X', 'x'))];
 }
 
 /** The value as JSON, up to three times, with and without other characters than those of ASCII. */

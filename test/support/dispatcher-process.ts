@@ -105,7 +105,10 @@ const dispatcher = createDispatcher({
   id: setup.id,
   ...TEST_TIMES,
   leaseMs: setup.leaseMs,
-  ...(setup.notify !== undefined && { notifications: notificationsTo(redis, setup.notify) }),
+  // A campaign causes more messages than a project may send.
+  ...(setup.notify !== undefined && {
+    notifications: { ...notificationsTo(redis, setup.notify), rates: () => [] },
+  }),
   ...(setup.retentionMs !== undefined && { retentionMs: setup.retentionMs, archiveAfterMs: 0 }),
   ...(setup.preemptWithinMs !== undefined && { preemptWithinMs: setup.preemptWithinMs }),
   hooks: {

@@ -31,7 +31,7 @@ export async function dnsServerFor(
   return { asked };
 }
 
-/** The first question; `end`: its end. */
+/** The first question; `end`: the byte after it. */
 function questionOf(message: Buffer): { name: string; end: number; type: number } {
   const labels: string[] = [];
   let at = 12;

@@ -9,6 +9,7 @@ import { SETTINGS } from '../../src/config/settings.ts';
 import { allEngines } from '../../src/engines/registry.ts';
 import type { App } from '../../src/http/server/deps.ts';
 import { SubscriptionInput } from '../../src/schemas/subscription.ts';
+import { allRoutes } from './every-route.ts';
 
 /*
  * Every input of Echelon, from the registries that the program itself uses, so that a new one cannot be forgotten. An input
@@ -47,24 +48,6 @@ export function partsOf(schema: Schema, path = ''): [string, Schema][] {
   return [[path, schema], ...inner.flatMap(([at, one]) => partsOf(one, at))];
 }
 
-/** Every route of an app as `METHOD /path`, those that no document lists included. */
-export function allRoutes(app: App): string[] {
-  const above: string[] = [];
-  return app
-    .printRoutes({ commonPrefix: false, includeHooks: false })
-    .split('\n')
-    .flatMap((line) => {
-      const [, indent = '', part = '', methods = ''] =
-        /^([│ ]*)[└├]── (\S+) \(([A-Z, ]+)\)$/.exec(line) ?? [];
-      if (part === '') return [];
-      above.splice(indent.length / 4, Infinity, part);
-      return methods
-        .split(', ')
-        .filter((method) => method !== 'HEAD')
-        .map((method) => `${method} ${above.join('')}`);
-    });
-}
-
 /** The fields of every engine's spec by dotted paths; a field of several engines stands once. */
 function specFields(): string[] {
   return allEngines().flatMap(({ schema }) =>
@@ -72,17 +55,17 @@ function specFields(): string[] {
   );
 }
 
-const SPECIAL_PLACES = /^(file|paths?|place|module:function|names)$/;
-const PLACES = /<(file|directory|url|path|program|address(es)?\.*|host:port|name=address)>/;
+const PLACE_ARGUMENTS = /^(file|paths?|place|module:function)$/;
+const PLACE_OPTIONS = /<(file|directory|url|path|program|address(es)?\.*|host:port|name=address)>/;
 
 /** Arguments and options of the command line that name a file, a folder, a place or an address. */
 async function commandInputs(): Promise<string[]> {
   const program = await createProgram({ line: () => undefined, remark: () => undefined } as never);
   const inputs = (command: Command, name: string): string[] => [
     ...command.registeredArguments
-      .filter((one) => SPECIAL_PLACES.test(one.name()))
+      .filter((one) => PLACE_ARGUMENTS.test(one.name()))
       .map((one) => `${name} ${one.name().toUpperCase()}`),
-    ...command.options.filter(({ flags }) => PLACES.test(flags)).map(({ long }) => long!),
+    ...command.options.filter(({ flags }) => PLACE_OPTIONS.test(flags)).map(({ long }) => long!),
     ...command.commands.flatMap((sub) => inputs(sub, `${name} ${sub.name()}`)),
   ];
   return program.commands

@@ -21,6 +21,24 @@ interface Operation {
   parameters?: { name: string; in: string; required?: boolean; schema?: { type?: string } }[];
 }
 
+/** Every route of an app as `METHOD /path`, those that no document lists included. */
+export function allRoutes(app: App): string[] {
+  const above: string[] = [];
+  return app
+    .printRoutes({ commonPrefix: false, includeHooks: false })
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', part = '', methods = ''] =
+        /^([│ ]*)[└├]── (\S+) \(([A-Z, ]+)\)$/.exec(line) ?? [];
+      if (part === '') return [];
+      above.splice(indent.length / 4, Infinity, part);
+      return methods
+        .split(', ')
+        .filter((method) => method !== 'HEAD')
+        .map((method) => `${method} ${above.join('')}`);
+    });
+}
+
 /** Every route of the OpenAPI document. */
 export function everyRoute(app: App): Route[] {
   const { paths } = wholeOperations(app.swagger()) as unknown as {

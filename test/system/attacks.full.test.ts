@@ -45,7 +45,10 @@ print("\\r" + value + "\\rprogress", "${CONTROL}", flush=True)
 raise RuntimeError("a traceback with " + value)
 `;
 
-describe('a whole stack under attack', () => {
+/** Its DNS server listens on port 53. */
+const SKIP = process.env.ECHELON_ISOLATED ? false : 'needs a network of its own: npm run test:attacks';
+
+describe('a whole stack under attack', { skip: SKIP }, () => {
   const releases: (() => unknown)[] = [];
   const scope = { after: (release: () => unknown) => void releases.push(release) };
   let stack: AttackedStack;
@@ -229,7 +232,7 @@ describe('a whole stack under attack', () => {
     }
   });
 
-  test('webhooks reach no inner address, by any name, while one cancelled sweep is reported within the limits', {
+  test('webhooks reach no inner address, by any name, while a receiver that may be reached gets all messages of a cancelled sweep', {
     timeout: 120_000,
   }, async () => {
     const key = await keyOf('default', 'read', 'submit');

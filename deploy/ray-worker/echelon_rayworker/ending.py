@@ -8,8 +8,10 @@ import signal
 from dataclasses import dataclass
 from typing import Callable, Mapping, Optional
 
+from echelon_rayworker.drain import LAST_LINES
 from echelon_rayworker.failures import failed_part
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.redaction import without_steering
 
 # What Ray prints when its memory monitor killed a task or an actor of the driver.
 RAY_MEMORY = re.compile(r"ray\.exceptions\.OutOfMemoryError|due to the node running low on memory")
@@ -45,12 +47,23 @@ class Circumstances:
     """Gives the allocated nodes that are no longer alive, with the reasons. Called once at most: it may wait for Ray."""
 
 
+# Stands before what a driver of ours says beside the output of its program.
+REMARK = "echelon: "
+
+
+def last_lines(errors: list[str], output: list[str]) -> list[str]:
+    """The last lines that say why a driver ended: those on stderr, with those on stdout if the program itself wrote none there."""
+    said = all(line.startswith(REMARK) for line in errors)
+    return [*output, *errors][-LAST_LINES:] if said else errors
+
+
 def describe_end(status: int, known: Circumstances) -> pb.Ended:
     """The Ended event of a driver whose wait status is ``status``."""
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     code = 128 + number if number else os.WEXITSTATUS(status)
     ended = pb.Ended(exit_code=code, signal=number, last_lines=known.last_lines)
-    text = "\n".join(known.last_lines)
+    lines = [without_steering(line) for line in known.last_lines]
+    text = "\n".join(lines)
     how = f"signal {_signal_name(number)}" if number else f"exit code {code}"
     if known.stop_reason is not None:
         ended.cause, ended.message = pb.Ended.STOPPED, f"stopped: {known.stop_reason or 'on request'} ({how})"
@@ -62,14 +75,14 @@ def describe_end(status: int, known: Circumstances) -> pb.Ended:
         ended.cause, ended.message = pb.Ended.OUT_OF_MEMORY, f"{memory} ({how})"
     elif DISK_FULL.search(text):
         ended.cause, ended.message = pb.Ended.DISK_FULL, f"no space was left, or a quota was used up ({how})"
-    elif part := failed_part(known.last_lines, known.lost_nodes):
+    elif part := failed_part(lines, known.lost_nodes):
         ended.cause, ended.message = pb.Ended.CLUSTER_FAILED, f"{part} ({how})"
     elif GPU_SHORTAGE.search(text):
         ended.cause, ended.message = pb.Ended.GPUS_SHORT, f"Ray had fewer free GPUs than the run needs ({how})"
     elif number:
         ended.cause, ended.message = pb.Ended.KILLED, how
     else:
-        ended.cause, ended.message = pb.Ended.FAILED, _error_line(known.last_lines, how)
+        ended.cause, ended.message = pb.Ended.FAILED, _error_line(lines, how)
     return ended
 
 
@@ -90,7 +103,7 @@ def _memory(number: int, code: int, text: str, kernel_oom_kills: int) -> str:
 def _error_line(lines: list[str], how: str) -> str:
     """The exit code, with the last line if that is a Python error."""
     # Remarks of our own may follow what the program printed at its end.
-    last = next((line for line in reversed(lines) if line.strip() and not line.startswith("echelon: ")), "")
+    last = next((line for line in reversed(lines) if line.strip() and not line.startswith(REMARK)), "")
     error = re.match(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit)\b.*", last)
     return f"{how}: {last[:300]}" if error else how
 

@@ -42,14 +42,20 @@ def _control(digits: str) -> str:
     return rf"(?:[{as_it_is}]|\\{{1,8}}(?:u00|x)9[{digits}{digits.upper()}])"
 
 
+# Characters without width, which split a value as well; also as JSON escapes them.
+_EMPTY = (
+    r"(?:[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
+    r"|\\{1,8}u(?:00[aA][dD]|034[fF]|061[cC]|180[eE]|200[b-fB-F]|202[a-eA-E]|206[0-9a-fA-F]|[fF][eE]0[0-9a-fA-F]|[fF][eE][fF]{2}))"
+)
 _END = rf"(?:[\x07\x9c]|{_ESC}\\|\\{{1,8}}(?:(?:u00|x)9[cC]|(?:u00|x)07))"
 _STEERING = re.compile(
     rf"(?:{_ESC}\[|{_control('b')})[0-?]*[ -/]*[@-~]"
     rf"|(?:{_ESC}[PX\]^_]|{_control('08def')})[^\x07\x1b\x9c]{{0,1024}}?{_END}"
     rf"|{_ESC}[ -/]*[0-~]"
     r"|[\x0e\x0f\x80-\x9f]"
+    rf"|{_EMPTY}"
 )
-_MAY_STEER = re.compile(r"[\x0e\x0f\x1b\x80-\x9f]|\\(?:u00[19]|x[19]|033|e)")
+_MAY_STEER = re.compile(r"[\x0e\x0f\x1b\x80-\x9f]|\\(?:u00[19]|x[19]|033|e)|" + _EMPTY)
 
 # Tokens by their makers' prefixes, signed tokens, credentials in addresses and headers, values that are assigned to
 # secret names. Kept in step with src/core/secret-patterns.ts.
@@ -194,7 +200,11 @@ def _forms(value: str) -> set[str]:
     quoted = {urllib.parse.quote(value, safe=safe) for safe in ("", "/", "!'()*")} | {urllib.parse.quote_plus(value)}
     quoted |= {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), one) for one in quoted}
     quoted |= {urllib.parse.quote(one, safe="") for one in quoted}
-    forms = {value, *quoted, data.hex(), data.hex().upper(), repr(value)[1:-1]}
+    forms = {value, *quoted, repr(value)[1:-1]}
+    # In a row, and in pairs: 61:62, 61 62, 61-62, 61\\x62.
+    for between in ("", ":", " ", "-", "\\x"):
+        pairs = [f"{byte:02x}" for byte in data]
+        forms |= {between.join(pairs), between.join(pair.upper() for pair in pairs)}
     for ascii_only in (True, False):
         escaped = value
         for _ in range(3):

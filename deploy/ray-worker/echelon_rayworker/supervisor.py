@@ -25,7 +25,7 @@ from typing import Optional
 from echelon_rayworker import launch, processes, storecompanion
 from echelon_rayworker.bounds import MAX_REASON_CHARACTERS, shortened
 from echelon_rayworker.drain import PipeDrain
-from echelon_rayworker.ending import Circumstances, describe_end
+from echelon_rayworker.ending import Circumstances, describe_end, last_lines
 from echelon_rayworker.eventlog import EventLogWriter
 from echelon_rayworker.files import is_regular, read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
@@ -151,7 +151,7 @@ class Supervisor:
             stop_reason=self._stop_reason,
             told_to_end=self._told_to_end,
             kernel_oom_kills=processes.oom_kills() - self._oom_kills_before,
-            last_lines=drain.last_lines(pb.LogLines.STDERR) or drain.last_lines(pb.LogLines.STDOUT),
+            last_lines=last_lines(drain.last_lines(pb.LogLines.STDERR), drain.last_lines(pb.LogLines.STDOUT)),
             lost_nodes=lambda: self._lost_nodes(ended_at),
         )))
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
-import { inert } from 'echelon-verify/text/inert';
+import { inert, inertText } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { type Client, MAX_PAGE } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
@@ -154,7 +154,7 @@ async function forEach<T>(input: {
     } catch (error) {
       if (!(error instanceof CliError) || error.exitCode === EXIT.unreachable) throw error;
       outcomes.push({ id, done: false, reason: error.message, error });
-      if (!isQuiet && names.length > 1) output.remark(inert(`${id}: ${error.message}`));
+      if (!isQuiet && names.length > 1) output.remark(inertText(`${id}: ${error.message}`));
     }
   }
   return outcomes;

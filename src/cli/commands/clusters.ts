@@ -7,7 +7,7 @@ import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { fittedTable } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
+import { inert, inertText } from 'echelon-verify/text/inert';
 import { counted } from 'echelon-verify/text/plural';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
@@ -304,7 +304,7 @@ export function throwIfFailed({ state, kind, cluster, problems }: ClusterCommand
   if (state !== 'failed') return;
   const failure = problems.find(({ severity }) => severity === 'error');
   const message = failure?.message ?? `${kind} of cluster ${cluster} failed without a reason.`;
-  throw new CliError(EXIT.notOk, inert(`${message}\n  ${failure?.remedy ?? ''}`.trimEnd()));
+  throw new CliError(EXIT.notOk, inertText(`${message}\n  ${failure?.remedy ?? ''}`.trimEnd()));
 }
 
 const description = 'Manage the Ray clusters that run experiments. Without a command, list them.';

@@ -3,7 +3,7 @@ import type { Experiment } from 'echelon-client/calls';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
+import { inert, inertText } from 'echelon-verify/text/inert';
 import { differencesOf } from '../../plan/differences.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
@@ -58,7 +58,7 @@ function resultsOf(experiment: Pick<Experiment, 'id' | 'state' | 'progress' | 'v
 
 function inText(value: unknown): string {
   if (value === undefined) return '-';
-  return inert(typeof value === 'string' ? value : (canonicalJson(value) ?? '-'));
+  return inertText(typeof value === 'string' ? value : (canonicalJson(value) ?? '-'));
 }
 
 /** The commands of this module by their names. */

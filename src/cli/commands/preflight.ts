@@ -84,7 +84,7 @@ function describe({ cluster, findings }: ClusterCommand, all: boolean, width: nu
   const rows = shown.map(({ severity, check, message, remedy }) => [
     severity,
     inert(check),
-    inert(remedy === '' ? message : `${message}\n→ ${remedy}`),
+    remedy === '' ? inert(message) : `${inert(message)}\n→ ${inert(remedy)}`,
   ]);
   const count = (wanted: Severity) => findings.filter(({ severity }) => severity === wanted).length;
   const total = `${plural(findings.length, 'check')} on ${inert(cluster)}: ${plural(count('error'), 'error')}, ${plural(count('warning'), 'warning')}.`;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ExperimentSpec } from 'echelon-client/calls';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
-import { inert } from 'echelon-verify/text/inert';
+import { inertText } from 'echelon-verify/text/inert';
 import { Document, isScalar, visit } from 'yaml';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import type { Client } from '../client.ts';
@@ -68,7 +68,7 @@ async function showPlan(input: {
   for (const { severity, message, remedy } of plan.checks) output.remark(`${severity}: ${message} ${remedy}`);
   if (asJson) return output.line(json(plan));
   const command = commandLine(plan.plan, LINE_PER_PART);
-  output.line(inert(`${resolvedYaml(plan.resolved, plan.defaults)}\n\n${command}`));
+  output.line(inertText(`${resolvedYaml(plan.resolved, plan.defaults)}\n\n${command}`));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { withoutControls } from 'echelon-verify/text/colors';
 import type { EndCause, Ended } from '../../core/events.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { QUARANTINE_AFTER } from '../../core/states.ts';
@@ -63,10 +64,14 @@ const NUMBER_LAST = / \((?:exit code \d+|signal \d+(?: \(\w+\))?)\)$/;
 
 const LONGEST_LINE = 300;
 
-/** The last line that looks like an error, else the last one that says anything. */
-function errorLine(lines: readonly string[]): string {
+/** Remarks of the driver on its work, other than on the cause of a failure. */
+const REMARK = /^echelon: (?!likely cause)/;
+
+/** The last line that looks like an error, else the last one that says anything; remarks of the driver come last. */
+function errorLine(printed: readonly string[]): string {
+  const lines = printed.map(withoutControls).filter((line) => line.trim() !== '');
   const error = lines.findLast((line) => /^\S*(?:error|exception)\b/i.test(line));
-  const line = error ?? lines.findLast((one) => one.trim() !== '') ?? '';
+  const line = error ?? lines.findLast((one) => !REMARK.test(one)) ?? lines.at(-1) ?? '';
   return line.trim().slice(0, LONGEST_LINE);
 }
 

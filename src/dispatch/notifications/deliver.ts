@@ -27,13 +27,15 @@ export function createDeliver(deps: {
   retry?: { firstMs: number; longestMs: number } | undefined;
   /** Default: three days. */
   giveUpMs?: number | undefined;
+  /** Default: {@link ratesOf}. */
+  rates?: typeof ratesOf | undefined;
   stopped: () => boolean;
 }): (subscription: string) => Promise<void> {
-  const { store, log, stopped } = deps;
+  const { store, log, stopped, rates: ratesFor = ratesOf } = deps;
   return async (id) => {
     const subscription = await store.subscriptions.get(id);
     const most = subscription === undefined ? 1 : messagesAtOnce(subscription);
-    const rates = subscription === undefined ? [] : ratesOf(subscription);
+    const rates = subscription === undefined ? [] : ratesFor(subscription);
     for (let turn = 0; turn < IN_A_ROW && !stopped(); turn += 1) {
       const delivery = await store.subscriptions.begin(id, most, rates);
       if (delivery === undefined) return;

@@ -4,6 +4,7 @@ import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import { createDeliver } from './deliver.ts';
+import type { ratesOf } from './rates.ts';
 import { createFeedReader } from './read-feeds.ts';
 import type { SendSettings } from './send.ts';
 
@@ -20,6 +21,8 @@ export interface NotificationDeps {
   settings: SendSettings;
   retry?: { firstMs: number; longestMs: number };
   giveUpMs?: number;
+  /** How often a subscription may send. Default: {@link ratesOf}. */
+  rates?: typeof ratesOf;
   /** Default: 30 s. */
   lockMs?: number;
 }

@@ -8,6 +8,7 @@ import { fromNodes, gpuTypes, toAllocations } from '../clusters/clusters.ts';
 import { toAttempts } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import { newestLayout } from '../redis/layouts.ts';
 import type { RunScript } from '../redis/scripts.ts';
 import type {
   Acquired,
@@ -115,6 +116,7 @@ function launches(run: RunScript) {
         leaseMs,
         token,
         JSON.stringify(unreached),
+        newestLayout('experiment'),
       ])) as [Acquired['outcome'], string, string];
       if (outcome !== 'acquired') return { outcome };
       return { outcome, lease: { experiment, attempt: Number(attempt), token }, cluster };
@@ -255,6 +257,7 @@ async function takeOver(
     suspects ? 1 : 0,
     QUARANTINE_AFTER,
     JSON.stringify(unreached),
+    newestLayout('experiment'),
     ...tokens,
   ])) as string[];
   const taken: TakenOver[] = [];

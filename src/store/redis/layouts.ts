@@ -9,6 +9,9 @@ const LAYOUTS = { experiment: 3, sweep: 1, cluster: 1, project: 1, key: 1 } as c
 /** A kind of stored record that carries the version of its layout. */
 type RecordKind = keyof typeof LAYOUTS;
 
+/** The newest layout of such records that this program reads. */
+export const newestLayout = (kind: RecordKind): number => LAYOUTS[kind];
+
 /**
  * The stored record, if this program knows its layout. A record without a version has layout 1. Throws EchelonError
  * `record-too-new` for a layout that only a later version of Echelon knows.

@@ -78,7 +78,7 @@ test('variables may hold keys and JSON, and no message of a spec is a regular ex
   const env = { KEYS: 'line one\n\tline two\r\n', JSON: '{\n "a": 1 }' };
   assert.deepEqual(specProblems(local({ env })), []);
   assert.deepEqual(
-    specProblems(local({ env: { 'MY-VAR': 'x', TONE: '\u0007' } })).map(({ message }) =>
+    specProblems(local({ env: { 'MY-VAR': 'x', ALERT: '\u0007' } })).map(({ message }) =>
       message.slice(0, 60),
     ),
     [

@@ -1,8 +1,8 @@
 /** Numbers, times and sizes in words and in the same width everywhere. */
 
-import { inert } from 'echelon-verify/text/inert';
+import { inert, inertText } from 'echelon-verify/text/inert';
 
-export { inert };
+export { inert, inertText };
 
 const COUNT = new Intl.NumberFormat('en-US');
 

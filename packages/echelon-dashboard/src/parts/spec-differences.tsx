@@ -1,5 +1,5 @@
 import type { differingFields } from '../models/spec.ts';
-import { inert } from '../models/words.ts';
+import { inert, inertText } from '../models/words.ts';
 import { DataTable } from './data-table.tsx';
 import { Muted } from './marks.tsx';
 
@@ -21,7 +21,7 @@ export function SpecDifferences({ rows, names }: SpecDifferencesProps) {
           title: inert(name),
           class: 'mono wrap',
           cell: ({ values }: (typeof rows)[number]) =>
-            values[at] === undefined ? <Muted>not set</Muted> : inert(values[at]),
+            values[at] === undefined ? <Muted>not set</Muted> : inertText(values[at]),
         })),
       ]}
     />

@@ -329,18 +329,18 @@ async function verifyRun(
 
 /** Beside dumps, files of the run are no surprise. */
 async function nothingText(paths: readonly string[], skipped: readonly string[]): Promise<string> {
-  return `${inert(skipped.length > 0 ? await skippedText(skipped) : emptyText(paths))}\n`;
+  return `${skipped.length > 0 ? await skippedText(skipped) : emptyText(paths)}\n`;
 }
 
 function emptyText(paths: readonly string[]): string {
-  return `${paths.join(', ')}: no file that can be a batch or a dump`;
+  return `${paths.map(inert).join(', ')}: no file that can be a batch or a dump`;
 }
 
 async function skippedText(skipped: readonly string[]): Promise<string> {
-  const names = skipped.slice(0, 3).join(', ');
+  const names = skipped.slice(0, 3).map(inert).join(', ');
   const more = skipped.length > 3 ? ` and ${skipped.length - 3} more` : '';
   const table = await tableAmong(skipped);
-  const advice = table === undefined ? '' : `\n${table.message}`;
+  const advice = table === undefined ? '' : `\n${inert(table.message)}`;
   return `${plural(skipped.length, 'file')} in no known format skipped: ${names}${more} (--from NAME forces one of ${ADAPTERS.map(({ name }) => name).join(', ')})${advice}`;
 }
 

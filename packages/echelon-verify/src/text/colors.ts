@@ -18,7 +18,7 @@ export interface Span {
 }
 
 /** Introducers of a terminal's sequences, as 7-bit and as 8-bit controls. */
-const [ESC, CSI, STRINGS, BEL, C1] = [
+const [ESC, CSI, STRINGS, ALERT, C1] = [
   '\u001b',
   '\u009b',
   '\u0090\u0098\u009d-\u009f',
@@ -30,7 +30,7 @@ const [ESC, CSI, STRINGS, BEL, C1] = [
 const SEQUENCE = new RegExp(
   [
     String.raw`(?:${ESC}\[|${CSI})(?:([\d;:]{0,64})m|[0-?]{0,64}[ -/]{0,8}[@-~])`,
-    String.raw`(?:${ESC}[PX\]^_]|[${STRINGS}])[^${BEL}${ESC}${C1}]{0,4096}(?:${BEL}|\u009c|${ESC}\\)`,
+    String.raw`(?:${ESC}[PX\]^_]|[${STRINGS}])[^${ALERT}${ESC}${C1}]{0,4096}(?:${ALERT}|\u009c|${ESC}\\)`,
     `${ESC}[ -/]{0,8}[0-~]?`,
   ].join('|'),
   'g',

@@ -3,10 +3,16 @@ const NOT_INERT =
   /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\u{200b}\u{2060}-\u{206f}\u{feff}\u{e0000}-\u{e007f}]/gu;
 
 /**
- * Foreign text made safe to show, in a terminal or on a page: control and invisible characters are shown as escapes. Tabs and
- * line feeds stay.
+ * Foreign text made safe to show in one line, in a terminal or on a page: control and invisible characters and line feeds are
+ * shown as escapes. Tabs stay.
  */
 export function inert(text: string): string {
+  // A name with a line feed could otherwise forge a line of a report, or give a command to a runner (`::error`).
+  return inertText(text).replaceAll('\n', '\\u000a');
+}
+
+/** The same for a text of several lines: its line feeds stay. */
+export function inertText(text: string): string {
   // The output of a training could otherwise rewrite the terminal of the user who watches it.
   return text.replace(NOT_INERT, (char) => {
     if (char === '\t' || char === '\n') return char;

@@ -37,6 +37,23 @@ describe('echelon verify', () => {
     assert.match(streams.out(), /1 of 1 batches ok; 4,621 rows: 4,621 exact/);
   });
 
+  test('names with line feeds forge no line and give a runner no command', async () => {
+    const forged = '\n::error file=a::forged\n1 of 1 batches ok';
+    const name = (end: string) => join(folder, `a${forged}${end}`);
+    const wrong = reportBy(inForms(goldenBatch('alfworld-scale'), 'recipe'), { weightOffset: 1 });
+    await writeFile(name('.pb'), encodeBatch({ ...wrong, name: `b${forged}` }));
+    await writeFile(name('-broken.pb'), 'no batch');
+    await writeFile(name('.txt'), 'no dump');
+    const streams = captured();
+    assert.equal(await verifyFiles([folder, join(folder, `absent${forged}`)], {}, streams.io), 2);
+    assert.match(streams.out(), /b\\u000a::error/);
+    for (const line of `${streams.out()}${streams.err()}`.split('\n'))
+      assert.doesNotMatch(line, /^\s*(?:::|1 of 1 batches ok$)/);
+    await rm(name('.pb'));
+    await rm(name('-broken.pb'));
+    await rm(name('.txt'));
+  });
+
   test('a table with the columns of a stated mapping is read without --from', async () => {
     const path = join(folder, 'run.csv');
     await writeFile(path, 'prompt_id,score,adv\np,1,0.75\np,0,-0.25\np,0,-0.25\np,0,-0.25\n');

@@ -12,7 +12,8 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 leaseMs, 2 dispatcher, 3 '1' if it may take a suspect, 4 crashes that lead to quarantine,
---           5 clusters that the dispatcher does not reach (JSON): their attempts are left to others,
+--           5 clusters that the dispatcher does not reach (JSON): their attempts are left to others, as are those of
+--           records with a newer layout than 6,
 --           then a token for each lease that it may take
 -- Returns   for each: experiment, attempt, token, state, cluster, '1' confirmed or '0', last sequence number, crashes
 --           (JSON; see redis/lua/suspects.lua)
@@ -21,7 +22,7 @@
 -- include suspects
 
 local root, leaseMs, dispatcher, limit = KEYS[1], tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[4])
-local TOKENS = 5
+local TOKENS, layout = 6, tonumber(ARGV[6])
 -- Expired leases to read beyond the limit: some may not be taken yet.
 local MAX_DEFERRED = 1000
 local leases, suspects = root .. ':leases', root .. ':suspects'
@@ -62,6 +63,7 @@ end
 local function mayTake(id, expired)
   local x = root .. ':x:' .. id
   if unreached[redis.call('HGET', x, 'cluster')] then return 'later' end
+  if tonumber(redis.call('HGET', x, 'version') or '1') > layout then return 'later' end
   local holder = redis.call('HGET', x, 'dispatcher')
   -- This dispatcher lost the lease by a defect that it survived.
   if holder == dispatcher then settle(root, id) end

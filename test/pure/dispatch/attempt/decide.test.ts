@@ -240,6 +240,14 @@ test('a failure without a message is explained by the last error line of its out
   const lastLines = ['Traceback', 'OSError: no space', 'cleaning up', ''];
   assert.match(endInWords(ended('failed', { ...failed, lastLines })), /\(exit code 1\): OSError: no space$/);
   assert.match(endInWords(ended('failed', { ...failed, lastLines: ['out of luck', ' '] })), /: out of luck$/);
+  // Neither a remark of the driver on the metrics, nor a colour.
+  const remark = 'echelon: metrics.lines matched 0 of 1 printed lines';
+  assert.match(
+    endInWords(ended('failed', { ...failed, lastLines: ['\u001b[31mout of luck\u001b[0m', remark] })),
+    /: out of luck$/,
+  );
+  const cause = 'echelon: likely cause: too many games';
+  assert.match(endInWords(ended('failed', { ...failed, lastLines: ['bad', cause] })), /: too many games$/);
   assert.match(endInWords(ended('failed', failed)), /failed \(exit code 1\)$/);
   const long = endInWords(ended('failed', { ...failed, lastLines: ['x'.repeat(5000)] }));
   assert.ok(long.length < 400);

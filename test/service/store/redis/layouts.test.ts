@@ -6,7 +6,7 @@ import type { Archive } from '../../../../src/store/archive/archive.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { inKnownLayout } from '../../../../src/store/redis/layouts.ts';
 import { loadSample, type Sample } from '../../../support/record-samples.ts';
-import { coded, type Scope, storeFor } from '../../../support/store.ts';
+import { clusterRecord, coded, type Scope, storeFor, submitInput } from '../../../support/store.ts';
 
 /*
  * A sample is a whole Redis as a version of Echelon left it: one experiment that waits, one that runs and one that has
@@ -126,6 +126,29 @@ test('a layout that only a later version knows is refused in words, wherever it 
   await assert.rejects(store.sweeps.get('swp-0000000000000000aaaa'), coded('record-too-new'));
   await redis.hset('{echelon}:projects', 'later', JSON.stringify({ version: 99, name: 'later' }));
   await assert.rejects(store.projects.get('later'), coded('record-too-new'));
+});
+
+test('a dispatcher leaves an attempt to others whose record it cannot read', async (t) => {
+  const { store, redis } = await storeFor(t);
+  await store.clusters.put(clusterRecord());
+  const given = { dispatcher: 'd', leaseMs: 60_000 };
+  const later = async (id: string) => await redis.hset(keys.experiment(id), 'version', '99');
+  const readable = async (id: string) => await redis.hset(keys.experiment(id), 'version', '1');
+  const { id: experiment } = await store.experiments.submit(submitInput());
+  const start = { experiment, project: 'default', cluster: 'local', nodes: [{ id: 'n', gpus: 0, cpus: 1 }] };
+  assert.deepEqual(await store.attempts.allocate([{ ...start, allocationVersion: 0 }]), ['allocated']);
+  const acquire = (token: string) => store.attempts.acquire({ experiment, token, ...given });
+  await later(experiment);
+  assert.equal((await acquire('a')).outcome, 'busy');
+  await readable(experiment);
+  const acquired = await acquire('b');
+  assert.ok(acquired.outcome === 'acquired');
+  await store.attempts.confirm(acquired.lease);
+  await store.attempts.release([acquired.lease]);
+  await later(experiment);
+  assert.deepEqual(await store.attempts.takeOver({ ...given, limit: 9 }), []);
+  await readable(experiment);
+  assert.equal((await store.attempts.takeOver({ ...given, limit: 9 })).length, 1);
 });
 
 test('there is a sample of every layout', () => {

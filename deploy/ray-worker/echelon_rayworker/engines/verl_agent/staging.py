@@ -8,8 +8,8 @@ import shutil
 import echelon_rayworker
 
 _FILES = (
-    "__init__.py", "allocation.py", "batch.py", "bounds.py", "forms.py", "framing.py", "redaction.py", "secretstore.py",
-    "spool.py", "gen/__init__.py", "gen/rayworker_pb2.py",
+    "__init__.py", "allocation.py", "batch.py", "bounds.py", "forms.py", "framing.py", "redaction.py", "secretcontexts.py",
+    "secretstore.py", "spool.py", "gen/__init__.py", "gen/rayworker_pb2.py",
     "engines/__init__.py", "engines/verl_agent/__init__.py", "engines/verl_agent/capture_dataset.py",
     "engines/verl_agent/hook.py", "engines/verl_agent/capture.py", "engines/verl_agent/reporter.py",
     "engines/verl_agent/rows.py",

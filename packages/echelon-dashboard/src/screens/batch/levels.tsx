@@ -1,7 +1,7 @@
 import type { ExplainedLevel, RowExplanation } from 'echelon-verify/explain/explain';
 import { counted } from 'echelon-verify/text/plural';
 import { setQuery } from '../../app/router.ts';
-import { exactly, figure, inert, percent } from '../../models/words.ts';
+import { exactly, figure, inert, inertText, percent } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Muted } from '../../parts/marks.tsx';
 import { Signed } from './rows.tsx';
@@ -61,7 +61,7 @@ export function Level({ level, explanation: e }: { level: ExplainedLevel; explan
       </summary>
       {level.states.slice(1).map((state, before) => (
         <p key={before} class="observation small">
-          <span class="muted">{before + 1} before</span> {inert(state)}
+          <span class="muted">{before + 1} before</span> {inertText(state)}
         </p>
       ))}
       {e.stages === undefined && level.mean !== null && level.advantage !== null && (

@@ -7,7 +7,7 @@ import { command } from '../../models/commands.ts';
 import { SHAPES } from '../../models/outcomes.ts';
 import { type BatchPath, sameStateHref, trajectoryHref } from '../../models/paths.ts';
 import { intervalScale } from '../../models/scale.ts';
-import { exactly, figure, inert } from '../../models/words.ts';
+import { exactly, figure, inert, inertText } from '../../models/words.ts';
 import { Command } from '../../parts/head.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Fact, Outcome, Pairs } from '../../parts/marks.tsx';
@@ -100,7 +100,7 @@ export function Explained({ explanation: e }: { explanation: RowExplanation }) {
         <Fact name="Return">{exactly(e.stepReturn)}</Fact>
         <Fact name="Score">{exactly(e.score)}</Fact>
       </dl>
-      {e.observation !== null && <p class="observation small">{inert(e.observation)}</p>}
+      {e.observation !== null && <p class="observation small">{inertText(e.observation)}</p>}
       {e.goal && <GoalGraph graph={e.goal.graph} />}
       {e.levels.length > 0 && <Contributions explanation={e} />}
       {e.levels.map((level) => (

@@ -1,7 +1,7 @@
 import type { BatchRows } from 'echelon-client/calls';
 import { useState } from 'preact/hooks';
 import { isDigestsOnly } from '../../models/trajectory.ts';
-import { count, inert } from '../../models/words.ts';
+import { count, inertText } from '../../models/words.ts';
 
 /** Characters that are shown before the rest is asked for. */
 const SHOWN = 800;
@@ -9,10 +9,10 @@ const SHOWN = 800;
 /** A text of a training, such as an observation: a long one is cut until its rest is asked for. */
 export function LongText({ text }: { text: string }) {
   const [all, setAll] = useState(false);
-  if (text.length <= SHOWN) return <>{inert(text)}</>;
+  if (text.length <= SHOWN) return <>{inertText(text)}</>;
   return (
     <>
-      {inert(all ? text : `${text.slice(0, SHOWN)}…`)}{' '}
+      {inertText(all ? text : `${text.slice(0, SHOWN)}…`)}{' '}
       <button type="button" class="link" onClick={() => setAll(!all)}>
         {all ? 'Show less' : `Show all ${count(text.length)} characters`}
       </button>

@@ -2,7 +2,7 @@ import { useGet } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import type { Detail } from '../../models/experiments.ts';
 import { differingFields, rowsOf } from '../../models/spec.ts';
-import { inert } from '../../models/words.ts';
+import { inertText } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { SpecDifferences } from '../../parts/spec-differences.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
@@ -49,7 +49,7 @@ function Whole({ experiment }: { experiment: Detail }) {
         keyOf={({ field }) => field}
         columns={[
           { title: 'Field', class: 'mono', cell: ({ field }) => field },
-          { title: 'Value', class: 'mono wrap', cell: ({ value }) => inert(value) },
+          { title: 'Value', class: 'mono wrap', cell: ({ value }) => inertText(value) },
           { title: 'Origin', class: 'muted', cell: ({ isDefault }) => (isDefault ? 'default' : 'spec') },
         ]}
       />

@@ -5,7 +5,7 @@ import type { TokenColumns } from 'echelon-verify/step/token-columns';
 import { counted } from 'echelon-verify/text/plural';
 import { useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
-import { count, inert } from '../../models/words.ts';
+import { count, inert, inertText } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Command } from '../../parts/head.tsx';
@@ -145,7 +145,7 @@ function Row({ tokens, report, source }: StepProps & { tokens: TokenColumns }) {
                 title={`token ${at}: ${one}${breaks[at] === null ? '' : `, broken at the stage ${breaks[at]}`}`}
                 onClick={() => setQuery({ row: String(row), position: String(at) })}
               >
-                {inert(textOf(tokens, at))}
+                {inertText(textOf(tokens, at))}
               </button>
             </li>
           ))}
