@@ -81,7 +81,8 @@ class Steps:
 
     def fail(self, error: Exception) -> None:
         """Makes the step a gap with this reason."""
-        self._problem = f"{type(error).__name__}: {error}"
+        other = "the trainer is not the version that this hook knows: " if isinstance(error, AttributeError) else ""
+        self._problem = f"{other}{type(error).__name__}: {error}"
 
     def stated(self, fact: str) -> set[Any]:
         """The values of a fact of the micro-batches since the last step."""

@@ -71,6 +71,17 @@ def _digest(number: int, place: int, ids: Any, old: Any, length: int) -> str:
     return parts.hexdigest()
 
 
+def _generated(found: Any) -> tuple[list[list[int]], list[list[int]] | None] | None:
+    """Token ids and tool masks of what `_generate` returns; None for a version that returns something else."""
+    try:
+        ids = [[int(token) for token in row] for row in found[1]]
+        tools = None if found[2] is None else [[int(flag) for flag in row] for row in found[2]]
+    except Exception:  # noqa: BLE001 - the capture must never fail a training
+        return None
+    is_whole = tools is None or [len(row) for row in tools] == [len(row) for row in ids]
+    return (ids, tools) if is_whole else None
+
+
 class Rollouts:
     """The latest rollout of a trainer; None before the first one, and for a trainer whose rows cannot be followed."""
 
@@ -85,10 +96,7 @@ class Rollouts:
         @functools.wraps(generate or score)
         def _generate(*arguments: Any, **keywords: Any) -> Any:
             found = generate(*arguments, **keywords)
-            self._generated = None
-            if trainer.model.training and isinstance(found, tuple) and len(found) >= 3:
-                ids, tools = found[1], found[2]
-                self._generated = ([list(row) for row in ids], None if tools is None else [list(row) for row in tools])
+            self._generated = _generated(found) if trainer.model.training else None
             return found
 
         @functools.wraps(score)

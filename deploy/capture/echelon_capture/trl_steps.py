@@ -6,8 +6,8 @@
     follow_steps(trainer)
     trainer.train()
 
-Wrapped are two methods of this one trainer: `_compute_loss` and `_get_per_token_logps_and_entropies`. Both get the same arguments
-and return the same tensors. Tested with TRL 1.16.
+Wrapped are four methods of this one trainer: `_compute_loss`, `_get_per_token_logps_and_entropies`, and those of trl_rows.py. All get the
+same arguments and return the same tensors, with one more beside them: the place of each row. Tested with TRL 1.16.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _PER_MICRO_BATCH = {
     "grpo": "seq-mean-token-mean", "sapo": "seq-mean-token-mean", "bnpo": "token-mean", "dr_grpo": "seq-mean-token-sum-norm",
     "luspo": "seq-mean-token-sum",
 }  # fmt: skip
+# Switches of losses beside the policy's and the KL term; a version without one has no such loss.
+_MORE_LOSSES = ("_entropy_bonus_enabled", "aux_loss_enabled")
 _CLIPPED = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo")
 
 
@@ -72,7 +74,7 @@ def _take(steps: Steps, trainer: Any, inputs: Any, seen: list[Any], loss: Any, r
         "pass": (int(trainer._step) // trainer.args.steps_per_generation) % trainer.num_iterations,
         "lossScale": scaler.get_scale() if scaler is not None else None,
         "reportedDenominator": None if trainer.loss_type in _PER_MICRO_BATCH else _normalizer(trainer, inputs),
-        "reportedLoss": None if trainer._entropy_bonus_enabled or trainer.aux_loss_enabled else loss.detach(),
+        "reportedLoss": None if any(getattr(trainer, name, False) for name in _MORE_LOSSES) else loss.detach(),
     }
     # A weight is verified from the log-probs that it is made of.
     weighed = ("rolloutWeight", "rolloutLogProb") if "importance_sampling_ratio" in inputs else ()
@@ -146,7 +148,7 @@ def _policy_loss(trainer: Any, policy: str) -> dict[str, Any]:
     clip = {"clipLow": trainer.epsilon_low, "clipHigh": trainer.epsilon_high}
     args = trainer.args
     for name, off in (("off_policy_mask_threshold", None), ("top_entropy_quantile", 1.0)):
-        if getattr(trainer, name) != off:
+        if getattr(trainer, name, off) != off:
             raise ValueError(f"not verifiable: {name}={getattr(trainer, name)!r}")
     if policy == "grpo" and of_row and args.delta is None:
         return {"name": "gspo", **clip}
@@ -191,10 +193,10 @@ def _correction(trainer: Any) -> dict[str, Any]:
 
 
 def _reported(trainer: Any) -> dict[str, Any]:
-    """The clip fraction as the log will have it, if TRL's mean over processes is that of this one."""
+    """The clip fraction as the log will have it: over the tokens of all processes, and then a mean over the window."""
     own = trainer._metrics["train"].get("clip_ratio/region_mean") or []
     window = own[-trainer.current_gradient_accumulation_steps :]
     is_token = trainer.importance_sampling_level == "token" and trainer.args.delta is None
-    if trainer.loss_type not in _CLIPPED or not is_token or not window or trainer.accelerator.num_processes > 1:
+    if trainer.loss_type not in _CLIPPED or not is_token or not window:
         return {}
-    return {"clipFraction": {"value": sum(window) / len(window), "reduction": "mean-of-micro-batches"}}
+    return {"clipFraction": {"value": sum(window) / len(window), "reduction": "tokens-then-mean"}}

@@ -128,6 +128,25 @@ def rejected_after_the_count(_rank, _size):
         losses.ppo_loss = own
 
 
+@contextlib.contextmanager
+def metric_of_other_tokens(_rank, _size):
+    """The reported KL is divided by a narrower mask than it was summed over."""
+    from verl.workers.utils import losses
+
+    own = losses.ppo_loss
+
+    def ppo_loss(*arguments, **keywords):
+        loss, metrics = own(*arguments, **keywords)
+        metrics["actor/ppo_kl"].values[-1] *= 1.5
+        return loss, metrics
+
+    losses.ppo_loss = ppo_loss
+    try:
+        yield
+    finally:
+        losses.ppo_loss = own
+
+
 def own_places(rank, size):
     import torch
 
@@ -187,6 +206,7 @@ CASES = {
     **{f"right/{name}": trains(**settings) for name, settings in RIGHT.items()},
     **{f"planted/{name}": trains(plant=plant) for name, plant in PLANTED.items()},
     **{f"planted/{name}": trains(plant=plant, **settings) for name, (settings, plant) in ROWS_PLANTED.items()},
+    "planted/64, 71 a reported value of other tokens": trains(plant=metric_of_other_tokens),
     "planted/rows that are trained twice": trains(places=repeated_places),
     "planted/50 in bfloat16": trains(plant=own_count, dtype="bfloat16"),
 }

@@ -145,11 +145,11 @@ describe('verifyBatch', () => {
     );
   });
 
-  test('an empty batch has nothing wrong', () => {
+  test('an empty batch has nothing wrong, and is not ok', () => {
     const report = verifyBatch(handBatch([], { estimator: {} }));
     assert.deepEqual(
-      [report.rows, report.wrong, report.findings.map((f) => f.code)],
-      [0, 0, ['batch-empty']],
+      [report.rows, report.wrong, report.ok, report.findings.map((f) => f.code)],
+      [0, 0, false, ['batch-empty']],
     );
   });
 

@@ -73,12 +73,13 @@ for (const bug of STEP_BUGS) {
     const file = `docs/gallery/${bug.name}.json`;
     same(file, stepFileOf(bug, 'wrong'));
     const { counts, command, shown } = sectionOf(file);
-    const found = await echelon('verify', file);
+    const found = await echelon('verify', '--require', 'gradient', file);
     assert.equal(found.stdout.trim().split('\n').at(-1), counts);
     assert.equal(found.status, bug.status ?? 1, found.stdout);
     if (bug.status === 0) assert.match(found.stdout, /warning [a-z-]+/);
     assert.equal((await echelon(...command.split(' '))).stdout.trim(), shown);
-    const passed = await echelon('verify', rightFile(t, stepFileOf(bug, 'right')));
+    const right = rightFile(t, stepFileOf(bug, 'right'));
+    const passed = await echelon('verify', '--require', 'gradient', right);
     assert.equal(passed.status, 0, passed.stdout);
     assert.doesNotMatch(passed.stdout, /warning|error/);
   });

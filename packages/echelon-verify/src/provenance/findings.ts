@@ -146,7 +146,7 @@ export const FINDINGS = {
     remedy: 'Verify fewer groups at a time: no advantage depends on another group.',
   },
   'batch-empty': {
-    severity: 'warning',
+    severity: 'error',
     means: 'The batch has no rows.',
     remedy: 'Check that the rollout collected anything, and that the file was not cut off.',
   },

@@ -42,7 +42,7 @@ export function coverageOf(batch: StepBatch, stages: readonly StageReport[]): Co
     if (stage === 'tokens' && reports.has('rows')) return { stage, lacks: [] };
     if (FACTORS.includes(stage))
       return { stage, lacks: hasGradient ? more : (gradient?.lacks ?? ['tokens.lossGradient']) };
-    return { stage, lacks: NEEDS[stage] ?? [] };
+    return { stage, lacks: NEEDS[stage] ?? ['its columns'] };
   });
   const isVerified = ({ lacks: own }: { lacks: readonly string[] }) => own.length === 0;
   return {

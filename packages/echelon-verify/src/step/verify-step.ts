@@ -30,8 +30,7 @@ const MAX_LISTED = 100;
 export function verifyStep(batch: StepBatch, find?: FindEstimated): StepReport {
   const { precision, isInferred } = precisionOf(batch);
   const model = stepModel(batch, precision);
-  const ofTokens = verifyTokens(model);
-  const { worst } = ofTokens;
+  const { worst, ...ofTokens } = verifyTokens(model);
   const exact = exactStages(batch, worst);
   const values = checkValues(model, ofTokens.sums);
   const stages = inOrder([

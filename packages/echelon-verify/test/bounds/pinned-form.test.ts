@@ -39,6 +39,6 @@ function wrongRows(forms: string | undefined, factor: number): number {
 
 test('a pinned form finds halved advantages of rewards with a large mean, and no right one is wrong', () => {
   assert.equal(wrongRows('recipe', 1), 0);
-  assert.equal(wrongRows('recipe', 0.5), 256);
-  assert.ok(wrongRows(undefined, 0.5) < 256);
+  assert.ok(wrongRows('recipe', 0.5) > 250);
+  assert.ok(wrongRows(undefined, 0.5) < 200);
 });

@@ -67,12 +67,12 @@ ${MISSED.map(({ source, why }) => `| ${source} | ${why} |`).join('\n')}
 
 The hooks record trainings on ranks that are connected with gloo, three micro-batches each, with rows of unequal length. \`echelon verify\` joins the
 files of the ranks and counts denominators from their masks. Of the 21 public bugs of denominators and loss scales, the tests plant all that a
-hook can see into the trainers' own functions, and six bugs between generation and loss into TRL. Each is found. Without the file of one
+hook can see into the trainers' own functions, and bugs between generation and loss, and of reported values. Each is found. Without the file of one
 rank, denominators and gradients are unverifiable.
 
-| trainer | ranks | right configurations | planted denominators and scales | planted rows and masks | missed |
+| trainer | ranks | right configurations | planted denominators and scales | planted rows, masks and reported values | missed |
 | --- | --- | --- | --- | --- | --- |
-| verl 0.9.1, its engine and losses | 2 and 4 | 6, of which 2 in bfloat16 | 13 | | 0 |
+| verl 0.9.1, its engine and losses | 2 and 4 | 7, of which 2 in bfloat16 | 13 | 2 | 0 |
 | TRL 1.16.0, trainings | 2, and 4 of them on 4 | 8, of which 1 in bfloat16 | 13 | 6 | 0 |
 
 Not planted: Megatron-LM #6660 doubles gradients after the loss, which no hook of the loss sees; the gradient norm shows it. Tests:

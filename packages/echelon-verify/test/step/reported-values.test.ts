@@ -83,3 +83,27 @@ test('the fractions of gmpo count clipped tokens by the sign of their advantage'
   assert.deepEqual(fractions(loss, { ...tokens, reported: [0.4, 0.2] }), ['exact', 'exact']);
   assert.deepEqual(fractions(loss, { ...tokens, reported: [0.6, 0] }), ['wrong', 'wrong']);
 });
+
+test('a mean over the tokens of all ranks of a micro-batch, and then over the micro-batches, is not the mean of all', () => {
+  const from = rollouts();
+  const { step, ...rest } = simulated({ from });
+  const { tokens, microBatch, rows } = rest;
+  const { offset, oldLogProb, logProb, mask } = tokens;
+  const ofIndex = new Map<number, [number, number]>();
+  for (let row = 0; row < rows; row++) {
+    const { index } = step.microBatches[microBatch![row]!]!;
+    const [sum, count] = ofIndex.get(index) ?? [0, 0];
+    let [total, number] = [sum, count];
+    for (let t = offset[row]!; t < offset[row + 1]!; t++) {
+      total += mask![t]! * (oldLogProb![t]! - logProb![t]!);
+      number += mask![t]!;
+    }
+    ofIndex.set(index, [total, number]);
+  }
+  const value =
+    [...ofIndex.values()].reduce((sum, [total, number]) => sum + total / number, 0) / ofIndex.size;
+  const outcome = (reduction: 'tokens-then-mean' | 'mean-of-micro-batches') =>
+    verifyStep({ ...rest, step: { ...step, reported: { approxKl: { value, reduction } } } }).values[0]!
+      .outcome;
+  assert.deepEqual([outcome('tokens-then-mean'), outcome('mean-of-micro-batches')], ['exact', 'wrong']);
+});

@@ -97,6 +97,7 @@ export const REDUCTIONS = [
   'last-micro-batch',
   'sum',
   'tokens',
+  'tokens-then-mean',
 ] as const;
 
 /** Over which tokens a reported mean is: those of the mask, or those that rejection kept. */

@@ -155,6 +155,7 @@ const REDUCTION_TEXT = {
   'last-micro-batch': 'the last micro-batch',
   sum: 'the sum over micro-batches and ranks',
   tokens: 'the mean over tokens',
+  'tokens-then-mean': 'the mean over micro-batches of means over the tokens of all ranks',
 };
 
 function fitting(

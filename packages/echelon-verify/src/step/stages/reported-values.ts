@@ -2,8 +2,15 @@
 
 import { FLOAT32 } from '../../bounds/arithmetic.ts';
 import { MAX_SUM_DEPTH } from '../../bounds/set-bounds.ts';
+import { groupedBy } from '../../grouped-by.ts';
 import type { StepModel } from '../chain.ts';
-import { type MeanCounts, REPORTED_KEYS, type ReportedKey, type ReportedValue } from '../format/settings.ts';
+import {
+  type MeanCounts,
+  type MicroBatch,
+  REPORTED_KEYS,
+  type ReportedKey,
+  type ReportedValue,
+} from '../format/settings.ts';
 import { CODE, judge, OUTCOMES } from '../judge.ts';
 import { lackingRanks } from '../needs.ts';
 import type { ValueReport } from '../step-report.ts';
@@ -139,9 +146,8 @@ export function reduced(parts: readonly Part[], reduction: ReportedValue['reduct
     const error = mean((part) => part.error) + depth * mean((part) => Math.abs(part.value));
     return { value: mean((part) => part.value), error, tokens };
   }
-  const divisor = { 'sum-of-micro-batches': ranks, 'mean-of-micro-batches': parts.length, sum: 1 }[
-    reduction!
-  ];
+  const divisors = { 'sum-of-micro-batches': ranks, 'mean-of-micro-batches': parts.length, sum: 1 };
+  const divisor = divisors[reduction as keyof typeof divisors];
   return {
     value: total((part) => part.value) / divisor,
     error: total((part) => part.error + (reduction === 'sum' ? depth * Math.abs(part.value) : 0)) / divisor,
@@ -164,6 +170,8 @@ export function reductionsTo(
   parts: readonly Part[],
   reduction: ReportedValue['reduction'],
 ): Reduced[] {
+  if (reduction === 'tokens-then-mean')
+    return [{ part: tokensThenMean(parts, batch.step.microBatches, layout.ranks), of: '' }];
   if (reduction !== 'last-micro-batch' || parts.length === 1)
     return [{ part: reduced(parts, reduction, layout.ranks), of: '' }];
   const last = new Map<number, Part>();
@@ -178,6 +186,19 @@ export function reductionsTo(
       of: ' of each rank, as a mean over ranks',
     },
   ];
+}
+
+/** The mean over the micro-batches of a rank of means over the tokens that all ranks have in the micro-batch of one index. */
+function tokensThenMean(parts: readonly Part[], microBatches: readonly MicroBatch[], ranks: number): Part {
+  const indices = groupedBy(parts.keys(), (at) => microBatches[at]!.index);
+  const means = [...indices.values()].map((own) =>
+    reduced(
+      own.map((at) => parts[at]!),
+      'tokens',
+      ranks,
+    ),
+  );
+  return reduced(means, 'mean-of-micro-batches', ranks);
 }
 
 /** All reported values: those of `step.reported`, then the losses of the micro-batches. */
