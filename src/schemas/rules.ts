@@ -75,6 +75,12 @@ export const ERROR_CODES = [
   'kl-without-gradient',
   'ratio-overflow',
   'mean-without-number',
+  'batch-empty',
+  'last-token-untrained',
+  'micro-batch-repeated',
+  'padding-trained',
+  'ranks-disagree',
+  'shared-factor',
 ] as const;
 
 /** The name under which the early stopping of a sweep appears among the rules. */

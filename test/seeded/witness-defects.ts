@@ -53,8 +53,8 @@ export const WITNESS_DEFECTS: readonly Defect[] = [
   {
     id: 'tool-tokens-sampled',
     area: 'verifier',
-    file: `${VERIFY}/src/step/engine-statistics.ts`,
-    find: '      if (!counts(t)) continue;\n',
+    file: `${VERIFY}/src/step/engines/sums.ts`,
+    find: '    if (!counts(t)) continue;\n',
     replace: '',
     breaks: 'Masked tokens of tools count as sampled',
     tests: [`${VERIFY}/test/step/statistics.test.ts`],

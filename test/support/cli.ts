@@ -4,7 +4,7 @@ import type { Output } from 'echelon-verify/cli/output';
 import { type Client, createClient } from '../../src/cli/client.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Store } from '../../src/store/store.ts';
-import { appFor, TOKEN } from './http-app.ts';
+import { appFor, type TestAppOptions, TOKEN } from './http-app.ts';
 import { type Scope, storeFor } from './store.ts';
 
 /** An Output that keeps what is written. */
@@ -59,9 +59,12 @@ export async function runProgram(
 }
 
 /** A listening API over a store on a private Redis, without a dispatcher: what is submitted waits. */
-export async function apiFor(scope: Scope): Promise<{ store: Store; client: Client; connection: string[] }> {
+export async function apiFor(
+  scope: Scope,
+  settings: TestAppOptions['settings'] = {},
+): Promise<{ store: Store; client: Client; connection: string[] }> {
   const { store } = await storeFor(scope);
-  const { app } = await appFor(scope, { store });
+  const { app } = await appFor(scope, { store, settings });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { store, client: createClient({ url, token: TOKEN }), connection: ['--url', url, '--token', TOKEN] };
 }

@@ -46,7 +46,7 @@ test('a spec with variables needs the permission for them, and a secret in plain
   );
   const token = { ...LOCAL, env: { HF_TOKEN: `hf_${'a1B2'.repeat(8)}` } };
   assert.throws(() => validateSpec(token), { code: 'invalid-spec' });
-  for (const env of [{ 'a-b': 'x' }, { A: 'two\nlines' }, { A: 1 }])
+  for (const env of [{ 'a-b': 'x' }, { A: 'a\u0007b' }, { A: 1 }])
     assert.throws(() => validateSpec({ ...LOCAL, env }), { code: 'invalid-spec' });
 });
 

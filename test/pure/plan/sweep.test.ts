@@ -287,9 +287,9 @@ describe('a sweep is refused as a whole', () => {
     assert.ok((await costOf({ ...LOCAL, env })) < 8 * short);
 
     for (const [changes, field] of [
-      [{ spec: { ...LOCAL, env }, axes: { 'env.MY_0': ['a', '\n'] } }, '/axes/env.MY_0/1'],
-      [{ spec: { ...LOCAL, env }, axes: { env: [{ A: 'a' }, { A: '\n' }] } }, '/axes/env/1/A'],
-      [{ spec: { ...LOCAL, env: { A: '\n' } } }, '/spec/env/A'],
+      [{ spec: { ...LOCAL, env }, axes: { 'env.MY_0': ['a', '\u0007'] } }, '/axes/env.MY_0/1'],
+      [{ spec: { ...LOCAL, env }, axes: { env: [{ A: 'a' }, { A: '\u0007' }] } }, '/axes/env/1/A'],
+      [{ spec: { ...LOCAL, env: { A: '\u0007' } } }, '/spec/env/A'],
       [
         { spec: { env, files: { '../a': 'b' } }, axes: { engine: ['command'], command: [['a']] } },
         '/spec/files',

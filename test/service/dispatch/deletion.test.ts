@@ -9,7 +9,7 @@ import { type Bench, startBench, until } from '../../support/dispatch.ts';
  * What may still name an experiment that is gone: what was said of it to others, its place on the board, and that
  * clusters are to forget its event logs. All of it is bounded.
  */
-const HISTORY = /^\{echelon\}:(?:feed|audit|bull:|forgetting$)/;
+const HISTORY = /^\{echelon\}:(?:feed|audit|bull:|freed:|forgetting$)/;
 
 let bench: Bench;
 let redis: Redis;

@@ -15,13 +15,10 @@ import { createReportCollector } from '../html/write-report.ts';
 import { present } from '../present.ts';
 import type { BatchReport, Finding } from '../report.ts';
 import { type PooledSteps, pooledSteps } from '../step/engines/pool.ts';
+import { createStepJudge } from '../step/explained-steps.ts';
 import { anyAdapterOf, stepsBesides } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
-import type { StepBatch } from '../step/format/step-batch.ts';
-import { causesOf } from '../step/identify/causes.ts';
-import type { FindEstimated } from '../step/stages/row-checks.ts';
 import type { StageName, StepFileReport } from '../step/step-report.ts';
-import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
 import { plural } from '../text/plural.ts';
 import { shellWord } from '../text/shell-word.ts';
@@ -138,7 +135,8 @@ async function verifySources(
 async function verifyParts(sink: Sink): Promise<void> {
   const { parts, estimated, failed } = sink;
   try {
-    for await (const own of joinedSteps(parts)) judgeStep(own, sink, estimated.beside(own.file));
+    for await (const { file, step } of joinedSteps(parts))
+      sink.seenStep({ file, ...sink.judge(step, estimated.beside(file)) });
   } catch (error) {
     if (!(error instanceof BatchFileError)) throw error;
     failed(error);
@@ -200,7 +198,7 @@ function sinkOf(errors: Error[], steps: StepFileReport[], seen: Sink['seen']): S
   return {
     failed: (error) => void errors.push(error),
     seenStep: (own) => void steps.push(own),
-    explained: { steps: 0 },
+    judge: createStepJudge(),
     besides: { reports: [], unread: [] },
     parts: [],
     estimated: createEstimated(),
@@ -214,8 +212,8 @@ const orNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length
 interface Sink {
   seen(report: AnyReport, batch: Batch): void;
   seenStep(report: StepFileReport): void;
-  /** How many steps have been explained. */
-  readonly explained: { steps: number };
+  /** See {@link createStepJudge}. */
+  readonly judge: ReturnType<typeof createStepJudge>;
   /** The steps of files that are read for their advantages. */
   readonly besides: StepsBesides;
   /** Steps of which a file has some of the ranks. */
@@ -253,7 +251,7 @@ async function verifyNative(file: string, sink: Sink): Promise<BatchFileReport[]
     const { batches, steps: own, bundle } = await readBundleOf(file);
     for (const step of own) {
       const key = deferredBy(file, step);
-      if (key === undefined) judgeStep({ file, step }, sink);
+      if (key === undefined) sink.seenStep({ file, ...sink.judge(step) });
       else parts.push({ file, key });
     }
     return batches.map((batch, at) => {
@@ -274,32 +272,17 @@ async function verifyNative(file: string, sink: Sink): Promise<BatchFileReport[]
 async function verifyStepDump(
   adapter: StepAdapter,
   files: readonly string[],
-  sink: Pick<Sink, 'seenStep' | 'explained' | 'failed'>,
+  sink: Pick<Sink, 'seenStep' | 'judge' | 'failed'>,
 ): Promise<void> {
   try {
-    for await (const own of adapter.steps(files)) {
-      judgeStep(own, sink);
+    for await (const { file, step } of adapter.steps(files)) {
+      sink.seenStep({ file, ...sink.judge(step) });
       progressed();
     }
   } catch (error) {
     if (!(error instanceof BatchFormatError)) throw error;
     sink.failed(error);
   }
-}
-
-/** Steps whose causes are looked for: the search takes far longer than the verification, and later steps mostly have the same cause. */
-const MAX_EXPLAINED = 3;
-
-function judgeStep(
-  { file, step }: { file: string; step: StepBatch },
-  sink: Pick<Sink, 'seenStep' | 'explained'>,
-  estimated?: FindEstimated,
-): void {
-  const report = verifyStep(step, estimated);
-  const isExplained = !report.consistent && sink.explained.steps < MAX_EXPLAINED;
-  if (isExplained) sink.explained.steps++;
-  const causes = isExplained ? causesOf(step, report) : [];
-  sink.seenStep({ file, ...report, ...(causes.length > 0 ? { causes } : {}) });
 }
 
 /** The reports of a run. The files after an unreadable one are still read. */

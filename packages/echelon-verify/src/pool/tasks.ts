@@ -40,7 +40,7 @@ export function verify({ wire, budgetBytes }: PoolTask): PoolAnswer<BatchReport>
   return answer(() => {
     if (!isStep(wire)) return verifyWithin(budgetBytes, decodeBatch(wire), wire.byteLength);
     const step = decodeStep(wire);
-    return recordedStep(step, stepWithin(budgetBytes, step, wire.byteLength));
+    return recordedStep(step, stepWithin(budgetBytes, step, { ownBytes: wire.byteLength }));
   });
 }
 

@@ -7,6 +7,7 @@ import type { DumpAdapter, DumpStep } from '../format/dumps/adapter.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { readRecorded } from '../format/read.ts';
 import type { BatchReport } from '../report.ts';
+import { createStepJudge } from '../step/explained-steps.ts';
 import { anyAdapterFor, anyAdapterOf } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
@@ -95,9 +96,10 @@ async function ofRecorded({ path, name, budgetBytes }: FileTask): Promise<FileRe
   const count = counter(name);
   for (const { rows } of 'steps' in recorded ? recorded.steps : recorded.batches) count(rows);
   if ('steps' in recorded) {
+    const judge = createStepJudge();
     const steps = recorded.steps.map((step) => ({
       file: name,
-      ...stepWithin(budgetBytes, step, bytes.byteLength),
+      ...stepWithin(budgetBytes, step, { ownBytes: bytes.byteLength, judge }),
     }));
     return { batches: [], steps };
   }
@@ -124,10 +126,11 @@ async function ofDump(adapter: DumpAdapter, { path, name, stated }: FileTask): P
 
 async function ofSteps(adapter: StepAdapter, { path, name, budgetBytes }: FileTask): Promise<FileReports> {
   const count = counter(path);
+  const judge = createStepJudge();
   const steps: StepFileReport[] = [];
   for await (const { step } of adapter.steps([path])) {
     count(step.rows);
-    steps.push({ file: name, ...stepWithin(budgetBytes, step, 0) });
+    steps.push({ file: name, ...stepWithin(budgetBytes, step, { ownBytes: 0, judge }) });
   }
   return { batches: [], steps };
 }
@@ -154,9 +157,13 @@ export function verifyWithin(budgetBytes: number, batch: Batch, ownBytes: number
 }
 
 /** The same of a step. */
-export function stepWithin(budgetBytes: number, step: StepBatch, ownBytes: number): StepReport {
+export function stepWithin(
+  budgetBytes: number,
+  step: StepBatch,
+  { ownBytes, judge = verifyStep }: { ownBytes: number; judge?: (step: StepBatch) => StepReport },
+): StepReport {
   const needed = ownBytes + stepBytes(step);
-  return needed <= budgetBytes ? verifyStep(step) : unverifiedStep(step, overBudget(needed, budgetBytes));
+  return needed <= budgetBytes ? judge(step) : unverifiedStep(step, overBudget(needed, budgetBytes));
 }
 
 const overBudget = (needed: number, budget: number): string =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
-const { store, connection } = await apiFor({ after });
+const { store, connection } = await apiFor({ after }, { mailDomains: ['example.com'] });
 
 async function run(...argv: string[]) {
   const output = keptOutput();

@@ -5,7 +5,7 @@ import { storeFor } from '../../../support/store.ts';
 
 test('every example body of the OpenAPI document is accepted unchanged', async () => {
   const { store } = await storeFor({ after });
-  const { app, call } = await appFor({ after }, { store });
+  const { app, call } = await appFor({ after }, { store, settings: { mailDomains: ['example.com'] } });
   type Body = { content: Record<string, { examples?: Record<string, { value: unknown }> }> };
   const paths = app.swagger().paths as Record<
     string,

@@ -51,7 +51,8 @@ describe('deletion', () => {
     await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
     const before = await store.experiments.counts();
     assert.equal(await store.experiments.delete(lease.experiment), 'deleted');
-    const marks = ['{echelon}:archive:garbage', '{echelon}:forgetting'];
+    // The last one expires by itself.
+    const marks = ['{echelon}:archive:garbage', '{echelon}:forgetting', '{echelon}:freed:local'];
     assert.deepEqual(await everyKeyWith(redis, lease.experiment), marks);
     assert.equal((await store.experiments.counts()).succeeded, before.succeeded - 1);
     assert.equal(await store.experiments.get(lease.experiment), undefined);
