@@ -260,7 +260,7 @@ describe('sign-in by an OpenID provider', { skip: NO_BROWSER }, () => {
         });
         await page.goto(/http\S+/.exec(said.slice(said.indexOf('this machine')))![0]);
         assert.match(said, new RegExp(`Confirm the code ${await page.locator('code').last().textContent()}`));
-        await page.click('text=Continue');
+        await page.click('button');
         await passProvider(page, 'ann');
         await page.getByText('You are signed in').waitFor();
       });
