@@ -98,6 +98,7 @@ describe('clusters', () => {
       nodes: toClusterNodes(DESCRIPTION),
       rayVersion: '2',
       rayWorkerVersion: '0.1.0',
+      specVersions: [],
       sharedRoot: '/',
     });
   });
