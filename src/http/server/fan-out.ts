@@ -182,8 +182,12 @@ function wakeInTurns(woken: readonly (() => void)[], from = 0): void {
   if (from + TURN < woken.length) setImmediate(wakeInTurns, woken, from + TURN);
 }
 
+/** Its bytes are outside of Node's pool: a frame that is retained would keep 64 kB of the pool with it. */
 function frameOf<T extends { id: string }>(entry: T, encode: (entry: T) => string): Frame {
-  return { id: entry.id, bytes: Buffer.from(encode(entry)) };
+  const text = encode(entry);
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return { id: entry.id, bytes };
 }
 
 /** Entries as they are sent, in few frames; each has the id of its last entry. */

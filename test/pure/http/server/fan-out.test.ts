@@ -96,6 +96,19 @@ describe('createFanOut', () => {
     assert.equal(counts.follows, 1);
   });
 
+  // Fails if it is cut from Node's pool, of which it would keep 64 kB.
+  test('a retained frame keeps no memory but its own', async () => {
+    const { add, client } = streamOf(0);
+    const frames = client(undefined);
+    const first = frames.next();
+    await turn();
+    add(1, 'ü');
+    const { bytes } = (await first).value!;
+    assert.equal(bytes.toString(), '1 ü\n');
+    assert.equal(bytes.buffer.byteLength, bytes.length);
+    await frames.return();
+  });
+
   test('a fan-out encodes a new entry once for all clients', async () => {
     const { add, finish, counts, client } = streamOf(0);
     const clients = range(0, 200).map(() => Array.fromAsync(client(undefined)));
