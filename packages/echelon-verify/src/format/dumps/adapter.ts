@@ -112,6 +112,16 @@ export interface DumpOptions {
   readonly functions?: number;
   /** True if the trainer recorded that reward functions share a name, so that columns are missing. */
   readonly sharesNames?: boolean;
+  /** What the trainer logged at its steps. */
+  readonly logged?: ReadonlyMap<number, LoggedRewards>;
+  /** Settings of the run that its estimator does not use, in words. */
+  readonly withoutEffect?: readonly string[];
+}
+
+/** Rewards as a trainer logged them: the total, and the mean of each function. */
+export interface LoggedRewards {
+  readonly reward: number;
+  readonly means: ReadonlyMap<string, number>;
 }
 
 /** A configuration file of the run, as far as it concerns the advantages. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { LoggedRewards } from './adapter.ts';
 import { readSmall, type Settings, settingsOf } from './config-yaml.ts';
 import { PickJsonError, pickJson } from './pick-json.ts';
 import { numberOf } from './rewards.ts';
@@ -15,6 +16,8 @@ export interface TrainerState {
   readonly rewards: readonly string[];
   /** True if the total reward is not that of the named functions: two functions share a name. */
   readonly sharesNames: boolean;
+  /** Rewards by step, of the training. */
+  readonly logged: ReadonlyMap<number, LoggedRewards>;
 }
 
 const SELECTION = { global_step: true, max_steps: true, log_history: true } as const;
@@ -48,6 +51,13 @@ function stateOf(bytes: Uint8Array): TrainerState | undefined {
     evaluated: [...new Set(history.filter(isEvaluation).map(({ step }) => numberOf(step)))],
     rewards: [...new Set(history.flatMap((entry) => [...meansIn(entry).keys()]))],
     sharesNames: history.some(hasHiddenReward),
+    logged: new Map(
+      history.flatMap((entry): [number, LoggedRewards][] => {
+        const means = meansIn(entry);
+        const reward = numberOf(entry.reward);
+        return means.size > 0 && Number.isFinite(reward) ? [[numberOf(entry.step), { reward, means }]] : [];
+      }),
+    ),
   };
 }
 
