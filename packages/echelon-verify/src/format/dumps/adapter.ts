@@ -4,6 +4,7 @@ import type { Finding } from '../../report.ts';
 import type { BatchEstimator, TokenColumns } from '../batch.ts';
 import type { EvaluationPlan } from './evaluation.ts';
 import type { ParquetHead } from './parquet.ts';
+import type { LoggedRewards } from './trainer-state.ts';
 
 /** The beginning of a file, which decides its format. */
 export interface FileStart {
@@ -116,12 +117,6 @@ export interface DumpOptions {
   readonly logged?: ReadonlyMap<number, LoggedRewards>;
   /** Settings of the run that its estimator does not use, in words. */
   readonly withoutEffect?: readonly string[];
-}
-
-/** Rewards as a trainer logged them: the total, and the mean of each function. */
-export interface LoggedRewards {
-  readonly reward: number;
-  readonly means: ReadonlyMap<string, number>;
 }
 
 /** A configuration file of the run, as far as it concerns the advantages. */

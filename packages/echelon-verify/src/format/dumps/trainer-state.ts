@@ -1,10 +1,15 @@
 import { join } from 'node:path';
-import type { LoggedRewards } from './adapter.ts';
 import { readSmall, type Settings, settingsOf } from './config-yaml.ts';
 import { PickJsonError, pickJson } from './pick-json.ts';
 import { numberOf } from './rewards.ts';
 import { foldersOfRun } from './run-folders.ts';
 import { checkpointsIn } from './training-args.ts';
+
+/** Rewards as a trainer logged them: the total, and the mean of each function. */
+export interface LoggedRewards {
+  readonly reward: number;
+  readonly means: ReadonlyMap<string, number>;
+}
 
 /** What a trainer of the transformers family recorded of a run, up to `step`. */
 export interface TrainerState {

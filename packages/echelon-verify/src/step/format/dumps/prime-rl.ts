@@ -40,7 +40,7 @@ const SELECTION = selectionOf([
 const METRICS = { 'loss/mean': 'loss', 'entropy/all/mean': 'entropy' } as const;
 type Metrics = Readonly<Partial<Record<keyof typeof METRICS, number>>>;
 
-/** A packed sequence, and where it stands. */
+/** A packed sequence, and its place. */
 interface Line {
   readonly file: string;
   /** From 0, in its file. */
