@@ -28,6 +28,7 @@ import {
   NO_SIGNAL,
   nonFiniteFindings,
   type SignalHealth,
+  signalFindings,
   signalOf,
   zeroFindings,
 } from './provenance/signal.ts';
@@ -102,10 +103,18 @@ function reportOn(read: Read, adapter: DumpAdapter, context: DumpContext): Omit<
   const { configuration } = context;
   const own = [...step.findings, ...unreadableFinding(configuration)];
   const rowsInDump = step.rowsInDump ?? step.reward.length;
-  const base = { file: step.file, format: adapter.name, configuration, signal: signalOf(step), rowsInDump };
+  const signal = signalOf(step);
+  const base = { file: step.file, format: adapter.name, configuration, signal, rowsInDump };
   const about = { name: step.name, rows: batch.rows, fingerprint: configuration.fingerprint ?? '' };
   const found = unjudged(read, context, own) ?? judged(read, context, own);
-  return { ...unverifiedReport(about, ''), ...base, ...found, findings: errorsFirst(found.findings) };
+  // Of unknown rewards nothing follows from their signs.
+  const isOpen = found.findings.some(
+    ({ code }) => code === 'rewards-unknown' || code === 'rewards-incomplete',
+  );
+  const ofSignal =
+    step.unjudged === undefined ? signalFindings(step, signal, found.ok === true || isOpen) : [];
+  const findings = errorsFirst([...found.findings, ...ofSignal]);
+  return { ...unverifiedReport(about, ''), ...base, ...found, findings };
 }
 
 /** What is added to the report of a step of which nothing is verified. */

@@ -275,6 +275,43 @@ export const FINDINGS = {
     means: 'A step of a dump has fewer or more rows than most steps.',
     remedy: 'Check that no group was dropped before the dump was written.',
   },
+  'no-signal': {
+    severity: 'warning',
+    means: 'No group of a step has rewards that differ, so that the step teaches nothing.',
+    remedy:
+      'Look at the rewards: a scorer that fails gives all rows one value; tasks may be too easy or too hard.',
+  },
+  'signs-flipped': {
+    severity: 'warning',
+    means:
+      'Many advantages have another sign than the reward less the mean of its group, and they are not verified.',
+    remedy: 'State the estimator. If it compares rows within groups, rows have the advantages of other rows.',
+  },
+  'rollouts-failed': {
+    severity: 'warning',
+    means:
+      'Many rows have hardly a response and the reward 0, as rollouts have that failed before they began.',
+    remedy:
+      'Drop failed rollouts before the groups are compared: their rewards are no judgement of a response.',
+  },
+  'rewards-filtered': {
+    severity: 'warning',
+    means:
+      'Rows have a filtered reward that differs from their reward. The filtered one is compared with the advantage.',
+    remedy:
+      'Nothing with dynamic sampling, whose rewards are of all rollouts; otherwise find what changes the rewards.',
+  },
+  'rewards-logged': {
+    severity: 'warning',
+    means: 'The reward that the trainer logged is not the weighted sum of the logged means of its functions.',
+    remedy:
+      'Compare the weights of the run’s configuration with those of the trainer, and state them with --weights.',
+  },
+  'setting-without-effect': {
+    severity: 'warning',
+    means: 'The configuration of the run has a setting that its estimator does not use.',
+    remedy: 'Remove the setting, or choose an estimator that uses it.',
+  },
   'zero-with-spread': {
     severity: 'error',
     means: 'All advantages of a group are 0 although its rewards differ.',

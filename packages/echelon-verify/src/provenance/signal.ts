@@ -2,6 +2,7 @@
 
 import type { DumpStep, Names } from '../format/dumps/adapter.ts';
 import type { Finding } from '../report.ts';
+import { percent } from '../text/number.ts';
 import { counted } from '../text/plural.ts';
 import { finding, some } from './findings.ts';
 
@@ -130,6 +131,39 @@ function addAdvantages(
     if (atExtreme && rows.some((other) => advantage[other] === a && reward[other] !== reward[row]))
       total.clipped++;
   }
+}
+
+/** Share of advantages of another sign that is no accident of an estimator with another baseline. */
+const MANY_FLIPPED = 0.25;
+/** Share of rollouts that may fail without a finding, and rows below which there is none. */
+const MANY_FAILED = 0.1;
+const MIN_ROWS = 8;
+
+/** What a step says without a formula that is no healthy training. `isVerified`: every advantage is what the formula gives. */
+export function signalFindings(step: DumpStep, signal: SignalHealth, isVerified: boolean): Finding[] {
+  const { groups, single, allLowest, allHighest, allEqual, advantages, flipped, rows } = signal;
+  const without = allLowest + allHighest + allEqual;
+  const findings = failedFindings(step);
+  if (groups > single && without === groups - single) {
+    const text = `All ${counted(rows, 'row')} in ${counted(groups, 'group')} have the rewards of their groups.`;
+    findings.push(finding('no-signal', text));
+  }
+  if (!isVerified && advantages >= MIN_ROWS && flipped >= MANY_FLIPPED * advantages)
+    findings.push(
+      finding('signs-flipped', `${percent(flipped, advantages)} of ${counted(advantages, 'row')}.`),
+    );
+  return findings;
+}
+
+/** Rows with at most one trained token and the reward 0. */
+function failedFindings({ responseLength, reward, findings }: DumpStep): Finding[] {
+  if (responseLength === undefined || findings.some(({ code }) => code === 'rollouts-failed')) return [];
+  const rows = [...reward.keys()].filter((row) => responseLength[row]! <= 1 && reward[row] === 0);
+  // Answers of one token are usual if hardly a row has more.
+  const isLong = responseLength.some((length) => length > 8);
+  if (reward.length < MIN_ROWS || !isLong || rows.length < MANY_FAILED * reward.length) return [];
+  const text = `${counted(rows.length, 'row')} of ${reward.length} (row ${some(rows, 3)}).`;
+  return [finding('rollouts-failed', text, rows)];
 }
 
 /** Advantages that no formula gives: those that are not finite although all rewards are. A group of one may have no deviation. */

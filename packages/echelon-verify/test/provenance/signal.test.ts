@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namesOf } from '../../src/format/dumps/dump-batch.ts';
-import { addSignal, NO_SIGNAL, signalOf, zeroFindings } from '../../src/provenance/signal.ts';
+import { addSignal, NO_SIGNAL, signalFindings, signalOf, zeroFindings } from '../../src/provenance/signal.ts';
 
 const step = (groups: string, reward: number[], advantage?: number[]) => ({
   name: 's',
@@ -46,4 +46,34 @@ test('a group of zeros with different rewards is an error', () => {
   assert.deepEqual([found?.code, found?.rows], ['zero-with-spread', [0, 1]]);
   assert.deepEqual(zeroFindings(step('aa', [1, 1], [0, 0])), []);
   assert.deepEqual(zeroFindings(step('aa', [1, 0])), []);
+});
+
+/** Codes of the findings of a step of eight rows in two groups. */
+function codesOf(
+  reward: number[],
+  {
+    advantage,
+    lengths,
+    isVerified = false,
+  }: { advantage?: number[]; lengths?: number[]; isVerified?: boolean } = {},
+): string[] {
+  const own = {
+    ...step('aaaabbbb', reward, advantage),
+    ...(lengths === undefined ? {} : { responseLength: Int32Array.from(lengths) }),
+  };
+  return signalFindings(own, signalOf(own), isVerified).map(({ code }) => code);
+}
+
+test('a step without a signal, flipped signs and failed rollouts are findings, and a healthy step has none', () => {
+  const reward = [1, 0, 0, 1, 0, 1, 1, 0];
+  const advantage = reward.map((one) => one - 0.5);
+  const lengths = [30, 20, 9, 12, 40, 2, 3, 1];
+  assert.deepEqual(codesOf(reward, { advantage, lengths }), ['rollouts-failed']);
+  assert.deepEqual(codesOf(reward, { advantage, lengths: lengths.map((one) => one + 1) }), []);
+  assert.deepEqual(codesOf([1, 1, 1, 1, 0, 0, 0, 0]), ['no-signal']);
+  const flipped = advantage.map((one, row) => (row < 2 ? -one : one));
+  assert.deepEqual(codesOf(reward, { advantage: flipped }), ['signs-flipped']);
+  assert.deepEqual(codesOf(reward, { advantage: flipped, isVerified: true }), []);
+  // Answers of one token are no failure if all are.
+  assert.deepEqual(codesOf(reward, { lengths: lengths.map(() => 1) }), []);
 });

@@ -4,6 +4,7 @@ import type { Finding } from '../../report.ts';
 import type { BatchEstimator, TokenColumns } from '../batch.ts';
 import type { EvaluationPlan } from './evaluation.ts';
 import type { ParquetHead } from './parquet.ts';
+import type { LoggedRewards } from './trainer-state.ts';
 
 /** The beginning of a file, which decides its format. */
 export interface FileStart {
@@ -112,6 +113,10 @@ export interface DumpOptions {
   readonly functions?: number;
   /** True if the trainer recorded that reward functions share a name, so that columns are missing. */
   readonly sharesNames?: boolean;
+  /** What the trainer logged at its steps. */
+  readonly logged?: ReadonlyMap<number, LoggedRewards>;
+  /** Settings of the run that its estimator does not use, in words. */
+  readonly withoutEffect?: readonly string[];
 }
 
 /** A configuration file of the run, as far as it concerns the advantages. */

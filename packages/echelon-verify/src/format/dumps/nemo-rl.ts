@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
-import { finding } from '../../provenance/findings.ts';
+import { finding, some } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
@@ -107,6 +107,8 @@ interface Row {
   readonly length: number;
   /** False if the whole response is masked. */
   readonly isTrained: boolean;
+  /** True if the row has a filtered reward that is not its reward. */
+  readonly isFiltered: boolean;
 }
 
 async function readStep(source: DumpSource, { groupSize }: DumpOptions): Promise<DumpStep> {
@@ -132,7 +134,13 @@ async function readStep(source: DumpSource, { groupSize }: DumpOptions): Promise
       ? { responseLength: Int32Array.from(rows, ({ length }) => length) }
       : { rowsInDump: all.length }),
     ...(groupSize === undefined ? {} : { groupSize }),
-    findings: [...perToken(varying), ...untrained(masked.size), ...missing(all)],
+    findings: [
+      ...perToken(varying),
+      ...untrained(masked.size),
+      ...missing(all),
+      ...filtered(all),
+      ...failed(all),
+    ],
   };
 }
 
@@ -171,7 +179,8 @@ function rowOf(
   const own =
     trained.length > 0 || !advantages.every((one) => Object.is(one, advantages[0])) ? trained : advantages;
   const [advantage] = own;
-  const [reward] = numbers((line.filtered_rewards ?? null) === null ? 'rewards' : 'filtered_rewards');
+  const [plain] = numbers('rewards');
+  const [reward = plain] = numbers('filtered_rewards');
   return {
     prompt: start === -1 ? tokens : promptKey(tokens.slice(0, start), prompts),
     reward,
@@ -180,6 +189,7 @@ function rowOf(
     index: numberIn(line.idx, { file, field: `line ${number}, idx` }) ?? Number.NaN,
     length: mask.filter((m) => m === 1).length,
     isTrained: numbers('sample_loss_mask').every((m) => m === 1),
+    isFiltered: plain !== undefined && !Object.is(plain, reward),
   };
 }
 
@@ -194,6 +204,24 @@ function numbersOf(value: unknown, place: CellPlace): (number | undefined)[] {
 function untrained(groups: number): Finding[] {
   const text = `${counted(groups, 'group')} with a masked response.`;
   return groups === 0 ? [] : [finding('groups-untrained', text)];
+}
+
+function filtered(rows: readonly Row[]): Finding[] {
+  const off = [...rows.keys()].filter((row) => rows[row]!.isFiltered);
+  if (off.length === 0) return [];
+  const text = `${counted(off.length, 'row')} of ${rows.length} (row ${some(off, 3)}).`;
+  return [finding('rewards-filtered', text, off)];
+}
+
+/** Share of responses without a trained token and with the reward 0 that is no accident. */
+const MANY_FAILED = 0.1;
+
+/** A rollout that failed at the reset of its environment has no response, and its reward counts as 0. */
+function failed(rows: readonly Row[]): Finding[] {
+  const off = [...rows.keys()].filter((row) => rows[row]!.length === 0 && rows[row]!.reward === 0);
+  if (off.length < 2 || off.length < MANY_FAILED * rows.length) return [];
+  const text = `${counted(off.length, 'row')} of ${rows.length} (row ${some(off, 3)}).`;
+  return [finding('rollouts-failed', text, off)];
 }
 
 /** `idx` numbers the lines from 0. */

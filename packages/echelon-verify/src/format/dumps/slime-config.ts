@@ -6,7 +6,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { FoundConfiguration } from './adapter.ts';
+import type { DumpOptions, FoundConfiguration } from './adapter.ts';
 import { readSmall, readYaml, type Settings, settingsOf } from './config-yaml.ts';
 import { estimatorOfSettings } from './dump-batch.ts';
 import { readArguments } from './training-args.ts';
@@ -106,9 +106,22 @@ function named(entries: readonly (readonly [string, unknown])[]): Settings {
   return Object.fromEntries([...settings, ...off]);
 }
 
-function optionsOf({ n_samples_per_prompt: size, rollout_batch_size: groups }: Settings) {
-  if (typeof size !== 'number') return {};
-  return { groupSize: size, ...(typeof groups === 'number' ? { blockRows: size * groups } : {}) };
+function optionsOf(settings: Settings): DumpOptions {
+  const { n_samples_per_prompt: size, rollout_batch_size: groups } = settings;
+  const withoutEffect = idleSettings(settings);
+  return {
+    ...(typeof size === 'number' ? { groupSize: size } : {}),
+    ...(typeof size === 'number' && typeof groups === 'number' ? { blockRows: size * groups } : {}),
+    ...(withoutEffect.length > 0 ? { withoutEffect } : {}),
+  };
+}
+
+/** Estimators whose advantages are the rewards of the groups alone: the KL penalty of the reward has no effect. */
+const WITHOUT_KL = ['grpo', 'gspo'];
+
+function idleSettings({ advantage_estimator: name = 'grpo', kl_coef: kl }: Settings): string[] {
+  const isIdle = typeof kl === 'number' && kl !== 0 && WITHOUT_KL.includes(String(name));
+  return isIdle ? [`kl_coef=${kl} has no effect with ${String(name)}`] : [];
 }
 
 function estimatorOf(settings: Settings): FoundConfiguration['estimator'] {

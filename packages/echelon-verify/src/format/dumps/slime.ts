@@ -152,8 +152,10 @@ async function optionalNumbers(torch: TorchFile, value: unknown): Promise<number
 function stepOf(rollout: number, parts: readonly Part[], options: DumpOptions): DumpStep {
   const rows = joinedRows(parts);
   const all = readingsOf(rows, options).map((reading) => readingOf(rollout, parts[0]!.file, reading));
-  const [first, ...others] = all;
-  return others.length === 0 ? first! : { ...first!, rowsInDump: rows.length, otherReadings: others };
+  const [only, ...others] = all;
+  const idle = (options.withoutEffect ?? []).map((text) => finding('setting-without-effect', `${text}.`));
+  const first = { ...only!, findings: [...only!.findings, ...idle] };
+  return others.length === 0 ? first : { ...first, rowsInDump: rows.length, otherReadings: others };
 }
 
 /** Which rows the trainer compared with one another. */

@@ -31,6 +31,16 @@ interface KnownTable {
   readonly rowPerTrajectory?: true;
   /** The column that groups rows if the group column is absent. */
   readonly otherwise?: string;
+  /** A column from which the start of each row's trajectory follows: rows of one group have the same. */
+  readonly start?: { readonly column: string; readonly of: (value: unknown) => number | undefined };
+}
+
+/** Tokens of the first observation: rollouts of one problem begin with the same. */
+function firstObservation(steps: unknown): number | undefined {
+  const [first] = Array.isArray(steps) ? steps : [];
+  const length =
+    typeof first === 'object' && first !== null ? (first as { ob_len?: unknown }).ob_len : undefined;
+  return typeof length === 'number' ? length : undefined;
 }
 
 const POPULATION = estimatorFrom('grpo', { deviation: 'population', singleton: 'zero' }, 'float64');
@@ -43,6 +53,7 @@ const KNOWN: readonly KnownTable[] = [
     columns: ['group_idx', 'traj_idx', 'total_reward', 'iteration'],
     map: { group: 'group_idx', trajectory: 'traj_idx', reward: 'total_reward', step: 'iteration' },
     rowPerTrajectory: true,
+    start: { column: 'steps', of: firstObservation },
     estimator: CENTRED,
   },
   {
@@ -107,6 +118,7 @@ interface Pending {
   readonly trajectory: string[];
   readonly reward: (number | undefined)[];
   readonly advantage: (number | undefined)[];
+  readonly start: (number | undefined)[];
 }
 
 /** Rows with one step value that follow one another are a step; without a step column, a file (or a folder) is. */
@@ -117,10 +129,12 @@ export async function* tableSteps(
     groupPerFile,
     rowPerTrajectory,
     otherwise,
-  }: Pick<KnownTable, 'groupPerFile' | 'rowPerTrajectory' | 'otherwise'> = {},
+    start,
+  }: Pick<KnownTable, 'groupPerFile' | 'rowPerTrajectory' | 'otherwise' | 'start'> = {},
 ): AsyncGenerator<DumpStep> {
   const map = options.map ?? {};
-  const columns = [...Object.values(map), ...(otherwise === undefined ? [] : [otherwise])];
+  const others = [otherwise, start?.column].filter((name) => name !== undefined);
+  const columns = [...Object.values(map), ...others];
   let pending: Pending | undefined;
   for (const file of files) {
     const rows: AsyncIterable<TableRow> = fileRows(file, columns);
@@ -131,9 +145,19 @@ export async function* tableSteps(
         yield finished(pending, map, { ...options, rowPerTrajectory });
         pending = undefined;
       }
-      pending ??= { key, file, step: stepNumber(step), group: [], trajectory: [], reward: [], advantage: [] };
+      pending ??= {
+        key,
+        file,
+        step: stepNumber(step),
+        group: [],
+        trajectory: [],
+        reward: [],
+        advantage: [],
+        start: [],
+      };
       addRow(pending, row, map);
       pending.group.push(promptKey(row[map.group ?? ''] ?? row[otherwise ?? '']));
+      if (start !== undefined) pending.start.push(start.of(row[start.column]));
     }
   }
   if (pending !== undefined) yield finished(pending, map, { ...options, rowPerTrajectory });
@@ -190,8 +214,28 @@ function finished(
         ? (blocks?.findings.filter(({ code }) => code === 'block-partial') ?? [])
         : [groupUnknown(map)]),
       ...(own !== undefined && rowPerTrajectory ? repeated(own) : []),
+      ...differentStarts(group, pending.start),
     ],
   };
+}
+
+/** Groups whose trajectories start with observations of different lengths: they are of different problems. */
+function differentStarts({ ids, names }: Names, starts: readonly (number | undefined)[]): Finding[] {
+  const first = new Map<number, number>();
+  const mixed = new Set<number>();
+  starts.forEach((start, row) => {
+    if (start === undefined) return;
+    const id = ids[row]!;
+    if (!first.has(id)) first.set(id, start);
+    else if (first.get(id) !== start) mixed.add(id);
+  });
+  if (mixed.size === 0) return [];
+  const rows = [...ids.keys()].filter((row) => mixed.has(ids[row]!));
+  const groups = some(
+    [...mixed].map((id) => names[id]!),
+    3,
+  );
+  return [finding('block-mixed', `${counted(mixed.size, 'group')} of ${names.length} (${groups}).`, rows)];
 }
 
 /** Rows of a trajectory that has another row, in a table of one row for each. */

@@ -5,6 +5,12 @@ import { numberOf } from './rewards.ts';
 import { foldersOfRun } from './run-folders.ts';
 import { checkpointsIn } from './training-args.ts';
 
+/** Rewards as a trainer logged them: the total, and the mean of each function. */
+export interface LoggedRewards {
+  readonly reward: number;
+  readonly means: ReadonlyMap<string, number>;
+}
+
 /** What a trainer of the transformers family recorded of a run, up to `step`. */
 export interface TrainerState {
   readonly step: number;
@@ -15,6 +21,8 @@ export interface TrainerState {
   readonly rewards: readonly string[];
   /** True if the total reward is not that of the named functions: two functions share a name. */
   readonly sharesNames: boolean;
+  /** Rewards by step, of the training. */
+  readonly logged: ReadonlyMap<number, LoggedRewards>;
 }
 
 const SELECTION = { global_step: true, max_steps: true, log_history: true } as const;
@@ -48,6 +56,13 @@ function stateOf(bytes: Uint8Array): TrainerState | undefined {
     evaluated: [...new Set(history.filter(isEvaluation).map(({ step }) => numberOf(step)))],
     rewards: [...new Set(history.flatMap((entry) => [...meansIn(entry).keys()]))],
     sharesNames: history.some(hasHiddenReward),
+    logged: new Map(
+      history.flatMap((entry): [number, LoggedRewards][] => {
+        const means = meansIn(entry);
+        const reward = numberOf(entry.reward);
+        return means.size > 0 && Number.isFinite(reward) ? [[numberOf(entry.step), { reward, means }]] : [];
+      }),
+    ),
   };
 }
 

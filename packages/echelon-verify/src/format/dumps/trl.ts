@@ -7,6 +7,7 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
+import { significant } from '../../text/number.ts';
 import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
@@ -93,8 +94,35 @@ async function readStep(source: DumpSource, options: DumpOptions): Promise<DumpS
     ...unscoredAsNaN(step),
     sharesColumns: true,
     ...(missing === undefined ? {} : { unjudged: missing }),
+    findings: [...step.findings, ...loggedFindings(rewards, options, trainingStep)],
     ...evaluationFindings(options.evaluation, trainingStep),
   };
+}
+
+/** Relative agreement of a logged mean with that of the rows, in float32. */
+const NEAR = 1e-3;
+
+/** The logged reward against the weights, at a step whose logged means are those of its rows. */
+function loggedFindings(
+  rewards: readonly { readonly name: string; readonly value: Float64Array }[],
+  { logged, weights }: DumpOptions,
+  trainingStep: number,
+): Finding[] {
+  const entry = logged?.get(trainingStep);
+  if (entry === undefined || rewards.length !== entry.means.size) return [];
+  const terms = rewards.map(({ name, value }, at) => {
+    const mean = value.reduce((sum, one) => sum + one / value.length, 0);
+    return { mean, own: entry.means.get(name), term: (weights?.[at] ?? 1) * mean };
+  });
+  const size = terms.reduce((sum, { term }) => sum + Math.abs(term), Math.abs(entry.reward));
+  const isOfRows = terms.every(
+    ({ mean, own }) => own !== undefined && Math.abs(mean - own) <= NEAR * Math.max(Math.abs(mean), 1e-6),
+  );
+  const total = terms.reduce((sum, { term }) => sum + term, 0);
+  if (!isOfRows || Math.abs(total - entry.reward) <= NEAR * size) return [];
+  const by = weights === undefined ? 'weights of 1' : `the weights ${weights.join(', ')}`;
+  const text = `The trainer logged ${significant(entry.reward, 6)}; ${by} give ${significant(total, 6)}.`;
+  return [finding('rewards-logged', text)];
 }
 
 /** Functions of one name share a column, which has the values of the last of them only. */
@@ -169,6 +197,7 @@ function fromSettings(
       ...(Array.isArray(weights) ? { weights: weights.map(numberOf), functions: weights.length } : {}),
       ...(evaluation === undefined ? {} : { evaluation }),
       ...recordedRewards(state, Array.isArray(weights)),
+      ...(state === undefined || state.logged.size === 0 ? {} : { logged: state.logged }),
     },
     estimator: estimatorOf(settings),
   };

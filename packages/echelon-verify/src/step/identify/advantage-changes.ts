@@ -5,6 +5,9 @@ import type { Change } from './change.ts';
 /** Relative agreement of an advantage that follows from a gradient coefficient. */
 const NEAR = 1e-5;
 
+/** Rows among which an order is solved for. */
+const MAX_ROWS = 2000;
+
 /** Rows that are trained with the advantages of other rows: shifted, in reverse, or in an order that is solved for. */
 export function advantageChanges(batch: StepBatch, model: StepModel | undefined): Change[] {
   const own = batch.reportedAdvantage;
@@ -22,7 +25,7 @@ export function advantageChanges(batch: StepBatch, model: StepModel | undefined)
     at('each row has the advantage of the row after it', (row) => row + 1),
     at('the advantages are in reverse order', (row) => batch.rows - 1 - row),
   ];
-  const order = model && solvedOrder(batch, model);
+  const order = model !== undefined && batch.rows <= MAX_ROWS ? solvedOrder(batch, model) : undefined;
   if (order === undefined) return simple;
   const moved = order.flatMap((from, row) => (from === row ? [] : [`row ${row} that of row ${from}`]));
   const shown = moved.slice(0, 3).join(', ');

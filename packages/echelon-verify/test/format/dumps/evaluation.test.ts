@@ -4,7 +4,14 @@ import type { Settings } from '../../../src/format/dumps/config-yaml.ts';
 import { evaluationFindings, evaluationPlan } from '../../../src/format/dumps/evaluation.ts';
 import type { TrainerState } from '../../../src/format/dumps/trainer-state.ts';
 
-const STATE: TrainerState = { step: 4, maxSteps: 8, evaluated: [3], rewards: [], sharesNames: false };
+const STATE: TrainerState = {
+  step: 4,
+  maxSteps: 8,
+  evaluated: [3],
+  rewards: [],
+  sharesNames: false,
+  logged: new Map(),
+};
 
 /** Of the steps 0 to 8: `e` evaluation rows, `?` possibly, `.` none. */
 function shown(settings: Settings, state?: TrainerState, lastStep?: number): string {

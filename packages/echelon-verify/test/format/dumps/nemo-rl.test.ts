@@ -170,3 +170,18 @@ test('responses of which none to their prompt has a trained token are not verifi
     ['groups-untrained'],
   );
 });
+
+test('a filtered reward that is not the reward, and responses that failed, are findings', async () => {
+  const codes = async (rows: readonly unknown[]) => {
+    await using file = await write(rows);
+    const [step] = await stepsOf(NEMO_RL, [file.path]);
+    return step!.findings.map(({ code }) => code);
+  };
+  assert.deepEqual(await codes(ROWS.map((one) => ({ ...one, filtered_rewards: one.rewards }))), []);
+  assert.deepEqual(await codes(ROWS.map((one) => ({ ...one, filtered_rewards: [0.25] }))), [
+    'rewards-filtered',
+  ]);
+  const failed = (idx: number) => ({ ...row(idx, [1, 2], 0, 0), token_loss_mask: [[0, 0, 0, 0]] });
+  assert.deepEqual(await codes([...ROWS, failed(4), failed(5)]), ['rollouts-failed']);
+  assert.deepEqual(await codes([...ROWS, failed(4)]), []);
+});

@@ -106,3 +106,20 @@ test('a rollout that is uneven by its arguments, or by its groups, is one group'
     );
   }
 });
+
+test('a KL coefficient that the estimator does not use is named', async () => {
+  const idle = async (settings: object) => {
+    await using dir = await folder();
+    await dir.write('args.json', JSON.stringify({ n_samples_per_prompt: 4, ...settings }));
+    return (await findSlimeConfig([dir.path]))?.options.withoutEffect;
+  };
+  assert.deepEqual(await idle({ kl_coef: 0.05 }), ['kl_coef=0.05 has no effect with grpo']);
+  assert.equal(await idle({ kl_coef: 0 }), undefined);
+  assert.equal(await idle({ kl_coef: 0.05, advantage_estimator: 'reinforce_plus_plus' }), undefined);
+  const [report] = await Array.fromAsync(
+    verifyDump(adapterOf('slime'), [`${DUMPS}/slime/train_data/0_0.pt`], {
+      withoutEffect: ['kl_coef=1 has no effect'],
+    }),
+  );
+  assert.ok(report!.findings.some(({ code }) => code === 'setting-without-effect'));
+});

@@ -113,6 +113,11 @@ test('the tables of tinker-cookbook and AReaL (synthetic) are recognised and rea
   assert.equal(adapter !== 'native' && adapter?.name, 'tinker-cookbook');
   const [step] = await stepsOf(KNOWN_TABLES[0]!, [path]);
   assert.deepEqual([step!.name, [...step!.reward], step!.trajectory!.names.length], ['step 4', [0, 1], 2]);
+  const starts = tinker.map((one, at) => ({ ...one, steps: [{ ob_len: 12 + at, reward: 1 }] }));
+  const [mixed] = await stepsOf(KNOWN_TABLES[0]!, [
+    await dir.write('train_rollout_summaries.jsonl', jsonLines(starts)),
+  ]);
+  assert.deepEqual([step!.findings, mixed!.findings.map(({ code }) => code)], [[], ['block-mixed']]);
   const areal = (task_id: number) =>
     jsonLines(
       [0, 1].map((sample_idx) => ({

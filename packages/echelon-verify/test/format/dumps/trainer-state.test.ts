@@ -25,7 +25,12 @@ test('the record of the newest checkpoint tells the evaluations and the reward f
     await dir.write(`checkpoint-${step}/trainer_state.json`, text);
   }
   const near = join(dir.path, 'completions', 'x.parquet');
-  const found = { step: 10, maxSteps: 20, evaluated: [5], rewards: ['a', 'b/c'], sharesNames: false };
+  const means = new Map([
+    ['a', 0.5],
+    ['b/c', 0.5],
+  ]);
+  const logged = new Map([[1, { reward: 1, means }]]);
+  const found = { step: 10, maxSteps: 20, evaluated: [5], rewards: ['a', 'b/c'], sharesNames: false, logged };
   assert.deepEqual(await findTrainerState(near), found);
 });
 

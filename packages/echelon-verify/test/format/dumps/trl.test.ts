@@ -31,6 +31,24 @@ describe('what GRPOTrainer of TRL 1.16 wrote', () => {
     assert.ok(reports.every(({ wrong }) => wrong > 0));
   });
 
+  test('a logged reward that the weights do not give is a finding, at the step whose means were logged', async () => {
+    const weights = [1, 0.3, 0.25];
+    const [step] = await stepsOf(TRL, filesOf('weights'), { weights });
+    const mean = (values: Float64Array) => values.reduce((sum, one) => sum + one / values.length, 0);
+    const means = new Map(step!.rewards!.map(({ name, value }) => [name, mean(value)]));
+    const codes = async (reward: number, logged = means) => {
+      const options = { weights, logged: new Map([[1, { reward, means: logged }]]) };
+      const [own] = await stepsOf(TRL, filesOf('weights'), options);
+      return own!.findings.flatMap(({ code }) => (code === 'rewards-logged' ? [code] : []));
+    };
+    const total = mean(step!.reward);
+    assert.deepEqual(await codes(total), []);
+    assert.deepEqual(await codes([...means.values()].reduce((a, b) => a + b)), ['rewards-logged']);
+    // The log is of other rows.
+    const others = new Map([...means].map(([name, value]) => [name, value + 1]));
+    assert.deepEqual(await codes(total + 1, others), []);
+  });
+
   test('the caller names the reward columns', async () => {
     const [step] = await stepsOf(TRL, filesOf('weights'), { rewards: ['constant'] });
     assert.ok(step!.reward.every((reward) => reward === Math.fround(0.7)));

@@ -312,6 +312,7 @@ test('columns of prime-rl that are absent, of another type or not finite are thr
       (list: unknown[]) => list.slice(1),
       /row 1, advantages: expected \d+ entries, as loss_mask has/,
     ],
+    ['micro_step', () => 65536, /row 1, micro_step: expected an integer from 0 to 65535, found 65536/],
     ['micro_step', () => '1', /row 1, micro_step: expected a number, found "1"/],
   ] as const)
     await assert.rejects(read(key, value), found);

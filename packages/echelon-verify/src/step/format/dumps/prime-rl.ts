@@ -16,6 +16,7 @@ import { groupedBy } from '../../../grouped-by.ts';
 import { present } from '../../../present.ts';
 import type { Finding } from '../../../report.ts';
 import { stepFinding } from '../../findings.ts';
+import { MAX_MICRO_BATCHES } from '../read-settings.ts';
 import type { LossSettings, StepSettings } from '../settings.ts';
 import type { StepBatch } from '../step-batch.ts';
 import { inferredLoss, statedLoss } from './prime-rl-loss.ts';
@@ -169,6 +170,7 @@ function stepOf(
   const number = numberOf(lines[0]?.values.step);
   const ranks = [...new Set(placed.map(({ rank }) => rank))].sort((a, b) => a - b);
   const perRank = 1 + placed.reduce((most, { at }) => Math.max(most, at), 0);
+  checkMicroBatches(own[0]!, ranks.length * perRank);
   const rows = placed.map(({ line, rank, at }) => rowOf(line, ranks.indexOf(rank) * perRank + at));
   const isPlain = lines.every(({ values }) => isWhole(values.rl_weights));
   const loss = stated === undefined ? inferredLoss(rows) : (stated ?? undefined);
@@ -200,6 +202,12 @@ function stepOf(
     tokens: { ...step.tokens, ...present({ oldLogProb: rolloutLogProb }) },
     ...(findings.length === 0 ? {} : { findings }),
   };
+}
+
+function checkMicroBatches(file: string, count: number): void {
+  if (count <= MAX_MICRO_BATCHES) return;
+  const expected = `at most ${MAX_MICRO_BATCHES} micro-steps of all ranks`;
+  throw new BatchFormatError({ code: 'too-large', file, field: 'micro_step', expected, found: `${count}` });
 }
 
 function missingRanks(missing: readonly number[]): Finding[] {

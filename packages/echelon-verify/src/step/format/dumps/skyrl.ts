@@ -19,6 +19,8 @@ import { stepFinding } from '../../findings.ts';
 import { type DumpRow, type StepAdapter, stepOfRows } from './step-adapter.ts';
 
 const MAX_BYTES = 2 ** 28;
+/** Optimizer steps of one batch. */
+const MAX_STEPS = 4096;
 const REBUILD = 'training_batch._rebuild_tensor_batch';
 
 const COLUMNS = {
@@ -81,9 +83,16 @@ function trainedPadding(rows: readonly DumpRow[], padded: number): Finding[] {
 
 /** Rows that are in none of the mini-batches. */
 function outside(count: number, parts: SkyrlBatch['boundaries']): Finding[] {
-  const rows = Array.from({ length: count }, (_, row) => row).filter(
-    (row) => !parts.some(([start, end]) => row >= start && row < end),
-  );
+  const covered = new Int32Array(count + 1);
+  for (const [start, end] of parts) {
+    covered[Math.min(start, count)]! += 1;
+    covered[Math.min(end, count)]! -= 1;
+  }
+  let depth = 0;
+  const rows = Array.from({ length: count }, (_, row) => row).filter((row) => {
+    depth += covered[row]!;
+    return depth === 0;
+  });
   if (rows.length === 0) return [];
   return [
     stepFinding('rows-untrained', `${counted(rows.length, 'row')} of ${count} (row ${rows[0]}).`, rows),
@@ -123,14 +132,15 @@ function layoutIn(metadata: unknown): Omit<SkyrlBatch, 'columns'> {
   const padded = of('pad_size');
   const boundaries = of('policy_mini_batch_boundaries');
   return {
-    padded: typeof padded === 'number' ? padded : 0,
-    boundaries: Array.isArray(boundaries) ? boundaries.flatMap(rangeOf) : [],
+    padded: typeof padded === 'number' && padded > 0 ? padded : 0,
+    boundaries: Array.isArray(boundaries) ? boundaries.slice(0, MAX_STEPS).flatMap(rangeOf) : [],
   };
 }
 
 function rangeOf(value: unknown): [number, number][] {
   const [start, end] = value instanceof PyReadTuple ? value.items : Array.isArray(value) ? value : [];
-  return typeof start === 'number' && typeof end === 'number' ? [[start, end]] : [];
+  const isRange = Number.isInteger(start) && Number.isInteger(end);
+  return isRange && Number(start) >= 0 && Number(end) >= Number(start) ? [[Number(start), Number(end)]] : [];
 }
 
 const NUMPY: Readonly<Record<string, (data: ArrayBuffer) => ArrayLike<number | bigint>>> = {
