@@ -184,7 +184,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
   test('the list is filtered by the outcome of rows and by the estimator, in the address', async () => {
     await open('/experiments?outcome=wrong');
     await page.locator(`a[href="/experiments/${faulty}"]`).waitFor();
-    await page.getByLabel('With', { exact: true }).selectOption('unverifiable');
+    await page.getByRole('combobox', { name: 'With' }).selectOption('unverifiable');
     await page.getByText('No experiment matches these filters').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('outcome'), 'unverifiable');
     await open('/experiments?outcome=wrong&estimator=none-of-these');
