@@ -87,7 +87,7 @@ async function mail(
 ): Promise<void> {
   const refused = refusedAddresses(to, mailDomains);
   if (refused.length > 0)
-    throw new Error(`ECHELON_MAIL_DOMAINS does not have the domain of ${refused.join(', ')}`);
+    throw new DeliveryError(`ECHELON_MAIL_DOMAINS does not have the domain of ${refused.join(', ')}`);
   if (smtpUrl === null || smtpFrom === null)
     throw new DeliveryError('the dispatcher has no ECHELON_SMTP_URL and ECHELON_SMTP_FROM');
   const transport = createTransport({
