@@ -13,8 +13,8 @@ import { readTimes, type Time, writeTimes } from './test/times.ts';
 
 function chooseItems({ named, attacks, left, full }: TestOptions): Item[] {
   const every = findItems({ full: full || attacks || named.some((part) => part.includes('full')) });
-  const attacked = attackFiles();
-  const all = attacks ? every.filter(({ name }) => attacked.includes(name)) : every;
+  const attacked = attacks ? attackFiles() : every.map(({ name }) => name);
+  const all = every.filter(({ name }) => attacked.includes(name));
   const isNamed = ({ name }: Item, parts: readonly string[]): boolean =>
     parts.some((part) => name.includes(part));
   const unknown = named.filter((part) => !all.some((item) => isNamed(item, [part])));
