@@ -54,15 +54,20 @@ async function openedSince(before: ReadonlyMap<string, number>): Promise<string[
   }
 }
 
+/** A copy of it changes the environment of no process that is started, and no TMPDIR. */
+const ENVIRONMENT = process.env;
+
 /** Restores what the file changed of the whole process; gives its names. */
 function changedSince({ env, directory }: { env: NodeJS.ProcessEnv; directory: string }): string[] {
+  const replaced = process.env === ENVIRONMENT ? [] : ['another object as process.env'];
+  process.env = ENVIRONMENT;
   const names = Object.keys({ ...env, ...process.env }).filter((name) => env[name] !== process.env[name]);
   for (const name of names)
     if (env[name] === undefined) delete process.env[name];
     else process.env[name] = env[name];
   const moved = process.cwd() === directory ? [] : [`working directory ${process.cwd()}`];
   process.chdir(directory);
-  return [...names.map((name) => `environment variable ${name}`), ...moved];
+  return [...names.map((name) => `environment variable ${name}`), ...replaced, ...moved];
 }
 
 async function carryOut({ file, env }: Order): Promise<Done> {

@@ -144,9 +144,9 @@ describe('settings', () => {
     );
     assert.ok(secrets.length > 5);
     const names = secrets.flatMap(({ variable }) => [variable, `${variable}_FILE`]);
-    const before = { ...process.env };
+    const set = [...names, 'ECHELON_LOG_LEVEL'];
     try {
-      for (const name of [...names, 'ECHELON_LOG_LEVEL']) process.env[name] = 'x';
+      for (const name of set) process.env[name] = 'x';
       const inherited = processEnvironment();
       assert.deepEqual(
         names.filter((name) => name in inherited),
@@ -154,7 +154,7 @@ describe('settings', () => {
       );
       assert.deepEqual([inherited.ECHELON_LOG_LEVEL, inherited.PATH], ['x', process.env.PATH]);
     } finally {
-      process.env = before;
+      for (const name of set) delete process.env[name];
     }
   });
 

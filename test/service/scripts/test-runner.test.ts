@@ -77,6 +77,10 @@ const LEAKS: Record<string, [source: string, left: RegExp]> = {
   ],
   handle: [`test('waits', () => { setInterval(() => {}, 1_000); });`, /left: open handle interval/],
   variable: [`test('sets', () => { process.env.FORGOTTEN = '1'; });`, /left: environment variable FORGOTTEN/],
+  environment: [
+    `test('replaces', () => { process.env = { ...process.env }; });`,
+    /left: another object as process.env/,
+  ],
 };
 
 test('a test that leaves a process, a port, a file, a handle or a variable fails by name', async (t) => {
@@ -87,7 +91,7 @@ test('a test that leaves a process, a port, a file, a handle or a variable fails
   const { status, output } = await run(t, { ...Object.fromEntries(files), passes: PASSES });
   assert.equal(status, 1);
   for (const [name, [, left]] of Object.entries(LEAKS)) assert.match(output, left, name);
-  assert.equal(output.trimEnd().split('\n').at(-1), '7 passed, 5 failed, 0 skipped');
+  assert.equal(output.trimEnd().split('\n').at(-1), '8 passed, 6 failed, 0 skipped');
 });
 
 test('files that failed are what the option --left runs', async (t) => {

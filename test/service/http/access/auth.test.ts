@@ -59,7 +59,7 @@ describe('a request without a valid token', () => {
       if (statusCode !== 401) open.push(route);
     }
     const page = ['GET /login', 'GET /login.js', 'GET /assets/:name', 'GET /favicon.ico'];
-    const signIn = ['POST /login', 'GET /login/oidc', 'POST /login/device'];
+    const signIn = ['POST /login', 'GET /login/oidc', 'POST /login/oidc', 'POST /login/device'];
     assert.deepEqual(open.sort(), ['GET /healthz', 'GET /readyz', ...page, ...signIn].sort());
   });
 
