@@ -46,6 +46,7 @@ describe('batch routes', () => {
       wrong: 1,
       unverifiable: 0,
       findings: ['rows-missing'],
+      errors: ['rows-missing'],
     });
     assert.equal(first.items[1].verification, null);
     const rest = (await call('GET', `${path}?limit=2&cursor=${first.next}`)).json();
