@@ -1,5 +1,6 @@
-import { around, expError, include } from '../arithmetic.ts';
+import { expError } from '../arithmetic.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
+import { setWithKl } from './prime-rl-kl.ts';
 
 /**
  * prime-rl's loss `ipo`: as its default one, but a token is kept as long as its probability has moved by at most the threshold, in
@@ -30,15 +31,8 @@ export const PRIME_RL_IPO: PolicyLoss = {
       out.side = isOut ? SIDE.clip : isIn ? SIDE.none : SIDE.undecided;
       const policy = -advTau! * advantage * ratio;
       const error = Math.abs(advTau! * advantage) * ratioError + 3 * unit * Math.abs(policy);
-      const square = klTau! * logRatio * logRatio;
-      const slope = 2 * klTau! * logRatio;
       const [kept, own] = isOut ? [0, 0] : [policy, error];
-      around(out.loss, kept + square, own + unit * (5 * square + Math.abs(kept)));
-      around(out.gradient, kept + slope, own + unit * (5 * Math.abs(slope) + Math.abs(kept)));
-      if (out.side !== SIDE.undecided) return;
-      include(out.loss, square);
-      include(out.gradient, slope * (1 - 6 * unit));
-      include(out.gradient, slope * (1 + 6 * unit));
+      setWithKl(out, { policy: kept, policyError: own, klTau: klTau!, logRatio, unit });
     };
   },
 };

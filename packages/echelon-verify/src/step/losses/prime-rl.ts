@@ -1,5 +1,5 @@
-import { around, include } from '../arithmetic.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
+import { setWithKl } from './prime-rl-kl.ts';
 import { edgeOfMove, sideOfMove } from './probability-move.ts';
 
 /**
@@ -30,14 +30,7 @@ export const PRIME_RL: PolicyLoss = {
       // A factor of 1 is exact.
       const roundings = advTau === 1 ? 2 : 3;
       const policyError = isOut ? 0 : Math.abs(own) * ratioError + roundings * unit * Math.abs(policy);
-      const square = klTau! * logRatio * logRatio;
-      const slope = 2 * klTau! * logRatio;
-      around(out.loss, policy + square, policyError + unit * (5 * square + Math.abs(policy)));
-      around(out.gradient, policy + slope, policyError + unit * (5 * Math.abs(slope) + Math.abs(policy)));
-      if (out.side !== SIDE.undecided) return;
-      include(out.loss, square);
-      include(out.gradient, slope * (1 - 6 * unit));
-      include(out.gradient, slope * (1 + 6 * unit));
+      setWithKl(out, { policy, policyError, klTau: klTau!, logRatio, unit });
     };
   },
 };
