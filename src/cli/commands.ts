@@ -59,7 +59,6 @@ const preflight = () => import('./commands/preflight.ts');
 const presets = () => import('./commands/presets.ts');
 const projects = () => import('./commands/projects.ts');
 const queues = () => import('./commands/queues.ts');
-const ray = () => import('./commands/ray.ts');
 const retention = () => import('./commands/retention.ts');
 const rules = () => import('./commands/rules.ts');
 const servers = () => import('./commands/servers.ts');
@@ -133,7 +132,6 @@ const CLUSTERS: Entry[] = [
   entry('usage', 'show GPU hours and cost of a period', usage),
   entry('plan', 'show the command that a spec or a recipe would run', plan),
   entry('preflight', 'check a spec on a cluster before it takes a GPU', preflight),
-  entry('ray', 'inspect any Ray cluster, call functions on it', ray),
 ];
 
 const FILES: Entry[] = Object.entries(FILE_COMMANDS).map(([name, summary]) => ({

@@ -24,7 +24,6 @@ const WITHOUT_API = new Set(
     ['verify', 'explain', 'estimate', 'compare', 'identify', 'recipes', 'help', 'completion', 'version'],
     ['config ls', 'config set', 'config use', 'config delete', 'presets ls', 'presets get'],
     ['comparison seeds', 'comparison judge'],
-    ['ray status', 'ray call', 'ray actors', 'ray kill'],
   ].flat(),
 );
 
