@@ -326,8 +326,6 @@ const FOREIGN = [
   'ECHELON_ISOLATED',
   'ECHELON_URL',
   'ECHELON_TOKEN',
-  'ECHELON_CONFIG',
-  'ECHELON_CONTEXT',
   'ECHELON_SECRETS_DIR',
 ];
 /** Variables with values of secrets, for the ray-worker of a local Ray. The rest of the name is the name of the secret. */
