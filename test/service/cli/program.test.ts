@@ -141,8 +141,7 @@ test('every command on the API has the global options and --json', () => {
   for (const { path, command } of leaves) {
     const flags = command.options.map(({ long }) => long);
     if (path === 'mcp') continue; // Its output is a protocol.
-    if (WITHOUT_API.has(path))
-      assert.ok(path === 'login' || !flags.includes('--url'), path);
+    if (WITHOUT_API.has(path)) assert.ok(path === 'login' || !flags.includes('--url'), path);
     else for (const flag of wanted) assert.ok(flags.includes(flag), `${path} lacks ${flag}`);
   }
   for (const path of WITHOUT_API)
