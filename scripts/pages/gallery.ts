@@ -1,20 +1,26 @@
-// Writes docs/gallery: for each public bug a file with its mistake, and the page that explains what the verifier says about it.
-import { mkdirSync, writeFileSync } from 'node:fs';
 import type { TextStreams } from 'echelon-verify/cli/batch-files';
 import { explainFile } from 'echelon-verify/cli/explain-file';
 import { identifyFile } from 'echelon-verify/cli/identify-file';
 import { verifyFiles } from 'echelon-verify/cli/verify-files';
-import { BUGS, batchOf } from '../gallery/bugs.ts';
-import { STEP_BUGS, stepFileOf } from '../gallery/steps.ts';
+import { BUGS } from '../gallery/bugs.ts';
+import { STEP_BUGS } from '../gallery/steps.ts';
 
-const FOLDER = 'docs/gallery';
-
-/** The file of a bug, one column per line. */
-function fileText(batch: object): string {
-  return `${JSON.stringify(batch, null, 1)
-    .replace(/\n {4,}(?=[^"\n]|"[^"\n]*",?\n)/g, ' ')
-    .replace(/\n {3,}\]/g, ' ]')}\n`;
+/** A bug of the gallery, as far as a page shows it. */
+export interface Shown {
+  readonly name: string;
+  readonly title: string;
+  readonly link: string;
+  readonly mistake: string;
+  readonly remark?: string;
+  readonly row?: number;
+  readonly command?: 'explain' | 'identify' | 'verify';
 }
+
+export const fileOf = ({ name }: Shown): string => `docs/gallery/${name}.json`;
+
+/** The command, after `echelon`, that shows the cause of a bug. */
+export const commandOf = (bug: Shown): string =>
+  `${bug.command ?? 'explain'} ${fileOf(bug)}${bug.row === undefined ? '' : ` --row ${bug.row}`}`;
 
 /** What a command prints on standard output. */
 async function printed(command: (io: TextStreams) => Promise<number>): Promise<string> {
@@ -24,62 +30,60 @@ async function printed(command: (io: TextStreams) => Promise<number>): Promise<s
   return parts.join('').trim();
 }
 
-interface Section {
-  name: string;
-  title: string;
-  link: string;
-  mistake: string;
-  remark?: string;
-  row?: number;
-  command?: 'explain' | 'identify' | 'verify';
+const verified = (bug: Shown): Promise<string> => printed((io) => verifyFiles([fileOf(bug)], {}, io));
+
+/** The last line that `echelon verify` prints on the file of a bug. */
+export const countsOf = async (bug: Shown): Promise<string> => (await verified(bug)).split('\n').at(-1)!;
+
+/** What the command that shows the cause prints. */
+function shownOf(bug: Shown): Promise<string> {
+  const { row, command = 'explain' } = bug;
+  return {
+    verify: () => verified(bug),
+    identify: () => printed((io) => identifyFile(fileOf(bug), {}, io)),
+    explain: () => printed((io) => explainFile(fileOf(bug), row === undefined ? {} : { row }, io)),
+  }[command]();
 }
 
-/** Writes the file of a bug, and gives its section of the page. */
-async function section(bug: Section, content: object): Promise<string> {
-  const file = `${FOLDER}/${bug.name}.json`;
-  writeFileSync(file, fileText(content));
-  const { row, command = 'explain' } = bug;
-  const verified = await printed((io) => verifyFiles([file], {}, io));
-  const counts = verified.split('\n').at(-1);
-  const shown = await {
-    verify: () => verified,
-    identify: () => printed((io) => identifyFile(file, {}, io)),
-    explain: () => printed((io) => explainFile(file, row === undefined ? {} : { row }, io)),
-  }[command]();
+const CAUSES = [
+  /Likely cause: (.+)\./,
+  /this explains all of them:\n +(.+)/,
+  /reported \w+ [\d.]+: (it is .+?);/,
+  /(?:broken at|warning) (.+?)(?::|\n)/,
+  /(The reported value .+?);/,
+];
+
+/** The sentence about the cause in what `explain`, `identify` or `verify` prints. */
+export function causeIn(text: string): string {
+  const found = CAUSES.map((pattern) => pattern.exec(text)?.[1]).find((one) => one !== undefined);
+  if (found === undefined) throw new Error(`no cause in ${text}`);
+  return found;
+}
+
+export const causeOf = async (bug: Shown): Promise<string> => causeIn(await shownOf(bug));
+
+async function section(bug: Shown): Promise<string> {
+  const file = fileOf(bug);
   return `## ${bug.title}
 
-${bug.mistake} [Thread](${bug.link}), [file](${bug.name}.json).${bug.remark ? `\n\n${bug.remark}` : ''}
+${bug.mistake} [Thread](${bug.link}), [file](../gallery/${bug.name}.json).${bug.remark ? `\n\n${bug.remark}` : ''}
 
 \`\`\`console
 $ echelon verify ${file} | tail -n1
-${counts}
-$ echelon ${command} ${file}${row === undefined ? '' : ` --row ${row}`}
-${shown}
+${await countsOf(bug)}
+$ echelon ${commandOf(bug)}
+${await shownOf(bug)}
 \`\`\`
 `;
 }
 
-mkdirSync(FOLDER, { recursive: true });
-const advantages: string[] = [];
-for (const bug of BUGS) advantages.push(await section(bug, batchOf(bug, 'wrong')));
-const steps: string[] = [];
-for (const bug of STEP_BUGS) steps.push(await section(bug, stepFileOf(bug, 'wrong')));
+/** What the commands print on each file of docs/gallery. */
+export async function galleryPage(): Promise<string> {
+  const sections: string[] = [];
+  for (const bug of [...BUGS, ...STEP_BUGS]) sections.push(await section(bug));
+  return `# Output on the gallery
 
-writeFileSync(
-  `${FOLDER}/index.md`,
-  `# Gallery of real bugs
+[The gallery](../gallery/index.md) has twenty public bugs. This page shows what the commands print on their files.
 
-Twenty public bugs trained models wrongly without an error message: ten of advantages, then ten of
-[the training step](../explanation/verify-the-step.md) after them. Each file here has data of our own on which the mistake of the
-thread gives other numbers than the formula. Each \`verify\` below exits with status 1, unless the text says otherwise.
-
-The files hold what a trainer would have recorded. \`scripts/gallery\` makes them, and the same batches and steps without the mistake;
-a test verifies both.
-
-# Advantages
-
-${advantages.join('\n')}
-# Training steps
-
-${steps.join('\n')}`,
-);
+${sections.join('\n')}`;
+}
