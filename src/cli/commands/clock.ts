@@ -6,8 +6,13 @@ import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 /** `echelon clock`: compares the store's time with the clock of Redis, or confirms that clock after a leap. */
 function clockCommand(output: Output): Command {
   return apiCommand('clock')
-    .description("Compare the store's time with the clock of Redis. After a leap of that clock, retention deletes nothing.")
-    .option('--confirm', 'confirm that the clock of Redis is right after a leap; retention then deletes by it')
+    .description(
+      "Compare the store's time with the clock of Redis. After a leap of that clock, retention deletes nothing.",
+    )
+    .option(
+      '--confirm',
+      'confirm that the clock of Redis is right after a leap; retention then deletes by it',
+    )
     .addHelpText('after', examples('echelon clock', 'echelon clock --confirm'))
     .action(async (options: ApiOptions & { confirm?: boolean }) => {
       const client = await clientFor(options);

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { COMPARISON_ID, type ComparisonFile, curvesQuery } from 'echelon-client/comparison-file';
+import { comparisonCsv } from 'echelon-client/csv';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import type { Output } from 'echelon-verify/cli/output';

@@ -1,5 +1,4 @@
 import type { ComparisonDetail, ComparisonFigures, ComparisonPlan } from 'echelon-client/calls';
-import { comparisonCsv } from 'echelon-client/csv';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';

@@ -25,7 +25,7 @@ export async function partsOfExperiment(
 }
 
 const NONE = { items: [] };
-const NO_RULES: ExperimentRules = { rules: [], stoppedBy: null };
+const NO_RULES: ExperimentRules = { rules: [], marks: 0, stoppedBy: null };
 
 type Parts = Awaited<ReturnType<typeof partsOfExperiment>>;
 

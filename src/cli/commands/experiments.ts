@@ -190,12 +190,16 @@ const get = row({
   examples: ['echelon get exp-00cz8h3k7n2q4r5s6t7v', 'echelon get @last'],
   verb: 'get',
   path: '/v1/experiments/{id}',
-  json: async (experiment, _given, client) => ({ ...experiment, ...(await partsOfExperiment(client, experiment)) }),
-  async print(experiment, { now, width }, output, client) {
+  json: async (experiment, _given, client) => ({
+    ...experiment,
+    ...(await partsOfExperiment(client, experiment)),
+  }),
+  async print(experiment, { now, width }, _output, client) {
     const wrong = experiment.verification.signal === 'wrong' && (await wrongSignalOf(client, experiment));
     const facts = describe(experiment, { restarts: await restartsIn(client, experiment), wrong, now });
-    output.line(wrapped(facts, width));
-    for (const text of partTexts(await partsOfExperiment(client, experiment), width)) output.line(`\n${text}`);
+    return [wrapped(facts, width), ...partTexts(await partsOfExperiment(client, experiment), width)].join(
+      '\n\n',
+    );
   },
 });
 

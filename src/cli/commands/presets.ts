@@ -35,7 +35,8 @@ function list(output: Output): Command {
       const presets = name === undefined ? allPresets() : presetOf(name);
       const { columns } = output;
       if (options.json) return output.line(json(presets));
-      if ('runs' in presets) for (const line of describe(presets, columns)) output.line(wrapped(line, columns));
+      if ('runs' in presets)
+        for (const line of describe(presets, columns)) output.line(wrapped(line, columns));
       else output.line(overview(presets, columns));
     });
 }

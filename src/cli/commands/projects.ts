@@ -8,9 +8,9 @@ import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
+import { retentionText } from '../retention-text.ts';
 import { row, stated, withOptions } from '../row.ts';
 import { sizeFrom, sizeInWords } from '../size.ts';
-import { retentionText } from '../retention-text.ts';
 import { unlessChanged } from '../unless-changed.ts';
 
 const ls = row({

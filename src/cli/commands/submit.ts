@@ -10,7 +10,7 @@ import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor, withIdempotencyKey } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
-import { named, NAME_FORMS } from '../names.ts';
+import { NAME_FORMS, named } from '../names.ts';
 import { withOptions } from '../row.ts';
 import { changedSpec, changesSpec, SPEC_CHANGES, type SpecChanges } from '../spec-changes.ts';
 import { requireKind } from '../spec-file.ts';

@@ -168,10 +168,5 @@ const description =
 
 /** `echelon sweeps`. */
 export const commands = {
-  sweeps: group({ name: 'sweeps', alias: 'sweep', description }, [
-    ls,
-    submit,
-    get,
-    compare,
-  ]),
+  sweeps: group({ name: 'sweeps', alias: 'sweep', description }, [ls, submit, get, compare]),
 };

@@ -39,31 +39,36 @@ function updateCommand(output: Output): Command {
         'echelon update @last --note "diverged at step 40" --tags baseline,bad-seed',
       ),
     )
-    .action(async (name: string, { priority, note, tags, ...options }: Options) => {
-      const list = tags === undefined ? undefined : partsOf(tags).filter((tag) => tag !== '');
-      const body = stated({ priority, note, tags: list });
-      if (Object.keys(body).length === 0)
-        throw new CliError(EXIT.usage, 'Give --priority, --note or --tags; `echelon get ID` shows all three.');
-      const client = await clientFor(options);
-      const path = { id: await experimentNamed(client, name) };
-      if (options.dryRun) {
-        if (priority === undefined) throw new CliError(EXIT.usage, '--dry-run needs --priority.');
-        const found = await client.post('/v1/queues/what-if', { body: { experiment: path.id, priority } });
-        const { columns } = output;
-        return output.line(
-          options.json ? json(found) : wrapped(whatIfText(found, client.now(), columns), columns),
-        );
-      }
-      const changed = await client.patch('/v1/experiments/{id}', { path, body });
-      if (options.json) return output.line(json(changed));
-      const { id, position } = changed;
-      const place = position === null ? '' : `, at position ${position.rank} of ${position.length}`;
-      if (priority !== undefined) output.line(`${id} has priority ${changed.priority}${place}`);
-      if (note !== undefined || tags !== undefined)
-        output.line(
-          inert(`${id}: ${[changed.note, ...changed.tags].filter(Boolean).join(', ') || 'no note, no tags'}`),
-        );
-    });
+    .action((name: string, options: Options) => update(name, options, output));
+}
+
+async function update(
+  name: string,
+  { priority, note, tags, ...options }: Options,
+  output: Output,
+): Promise<void> {
+  const list = tags === undefined ? undefined : partsOf(tags).filter((tag) => tag !== '');
+  const body = stated({ priority, note, tags: list });
+  if (Object.keys(body).length === 0)
+    throw new CliError(EXIT.usage, 'Give --priority, --note or --tags; `echelon get ID` shows all three.');
+  if (options.dryRun && priority === undefined) throw new CliError(EXIT.usage, '--dry-run needs --priority.');
+  const client = await clientFor(options);
+  const path = { id: await experimentNamed(client, name) };
+  if (options.dryRun) {
+    const found = await client.post('/v1/queues/what-if', { body: { experiment: path.id, priority: priority! } });
+    const { columns } = output;
+    return output.line(
+      options.json ? json(found) : wrapped(whatIfText(found, client.now(), columns), columns),
+    );
+  }
+  const changed = await client.patch('/v1/experiments/{id}', { path, body });
+  if (options.json) return output.line(json(changed));
+  const { id, position } = changed;
+  const place = position === null ? '' : `, at position ${position.rank} of ${position.length}`;
+  if (priority !== undefined) output.line(`${id} has priority ${changed.priority}${place}`);
+  if (note === undefined && tags === undefined) return;
+  const written = [changed.note, ...changed.tags].filter(Boolean).join(', ');
+  output.line(inert(`${id}: ${written || 'no note, no tags'}`));
 }
 
 /** The commands of this module by their names. */

@@ -147,13 +147,6 @@ function allParameters(): string[] {
   return [...new Set(estimatorNames().flatMap((name) => Object.keys(estimatorOf(name).parameters)))];
 }
 
-/** The names of the estimators that have the parameter. */
-function withParameter(key: string): string {
-  return estimatorNames()
-    .filter((name) => key in estimatorOf(name).parameters)
-    .join(', ');
-}
-
 /** Adds the `name=value` of a repeated option. An estimator with the parameter must allow the value. */
 function parameterOf(
   text: string,
