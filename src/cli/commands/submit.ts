@@ -12,7 +12,7 @@ import { type ApiOptions, apiCommand, clientFor, withIdempotencyKey } from '../c
 import { readSpec } from '../folder-files.ts';
 import { NAME_FORMS, named } from '../names.ts';
 import { withOptions } from '../row.ts';
-import { changedSpec, changesSpec, SPEC_CHANGES, type SpecChanges } from '../spec-changes.ts';
+import { changedSpec, changesSpec, SET, SPEC_CHANGES, type SpecChanges } from '../spec-changes.ts';
 import { requireKind } from '../spec-file.ts';
 import { submitted } from '../submission.ts';
 import { whatIfText } from '../what-if.ts';
@@ -106,9 +106,9 @@ export function resolvedYaml(spec: object, defaults: readonly string[]): string 
 }
 
 function rerun(output: Output): Command {
-  return withIdempotencyKey(withOptions(apiCommand('rerun'), SPEC_CHANGES))
+  return withIdempotencyKey(withOptions(apiCommand('rerun'), [SET]))
     .description(
-      'Submit the spec of an experiment again, with the changes of --set and the like. The id of the new experiment is printed. Of a sweep, run the failed children again.',
+      'Submit the spec of an experiment again, with the changes of --set. The id of the new experiment is printed. Of a sweep, run the failed children again.',
     )
     .argument('<id>', `experiment or sweep: ${NAME_FORMS}`)
     .option('-w, --watch', 'follow the experiment until it has ended')
@@ -116,7 +116,7 @@ function rerun(output: Output): Command {
       'after',
       examples(
         'echelon rerun @last --watch',
-        'echelon rerun exp-00cz8h3k7n2q4r5s6t7v --set training.seed=2 --name "seed 2"',
+        'echelon rerun exp-00cz8h3k7n2q4r5s6t7v --set training.seed=2 --set name=again',
         'echelon rerun swp-00cz8h3k7n2q4r5s6t7v',
       ),
     )
@@ -147,7 +147,7 @@ async function rerunFailed(input: {
 }): Promise<void> {
   const { client, id, options, output } = input;
   if (changesSpec(options))
-    throw new CliError(EXIT.usage, 'The children of a sweep run again as they are. Omit --set and the like.');
+    throw new CliError(EXIT.usage, 'The children of a sweep run again as they are. Omit --set.');
   const answer = await client.post('/v1/sweeps/{id}/rerun-failed', { path: { id } });
   if (options.watch && answer.rerun > 0)
     return watchSweep({ client, id, output, json: options.json ?? false });

@@ -55,7 +55,9 @@ async function update(
   const client = await clientFor(options);
   const path = { id: await experimentNamed(client, name) };
   if (options.dryRun) {
-    const found = await client.post('/v1/queues/what-if', { body: { experiment: path.id, priority: priority! } });
+    const found = await client.post('/v1/queues/what-if', {
+      body: { experiment: path.id, priority: priority! },
+    });
     const { columns } = output;
     return output.line(
       options.json ? json(found) : wrapped(whatIfText(found, client.now(), columns), columns),

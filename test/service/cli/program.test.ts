@@ -35,7 +35,6 @@ const WRITTEN_OTHERWISE: Record<string, string> = {
   'identify --from': 'as of verify',
   'usage --from': 'a day, not a step',
   'usage --to': 'as of --from',
-  'comparison seeds --deviation': 'points, not a kind of deviation',
 };
 
 interface Place {

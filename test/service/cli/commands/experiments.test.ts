@@ -198,10 +198,10 @@ describe('commands on experiments', () => {
       id,
       '--set',
       'replay.batches=7',
-      '--name',
-      'again',
-      '--priority',
-      '3',
+      '--set',
+      'name=again',
+      '--set',
+      'priority=3',
     );
     const made = (await api.store.experiments.get(output.lines[0]!))!;
     assert.deepEqual([made.name, made.priority, made.project], ['again', 3, 'default']);
