@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-RECORDED = ROOT / "packages" / "echelon-verify" / "test" / "step" / "planted-hooks.json"
+RECORDED = ROOT / "test" / "golden" / "steps" / "planted-hooks.json"
 
 
 def slug(source):

@@ -213,23 +213,25 @@ def k3(inputs, log_prob):
     return gap.exp() - gap - 1
 
 
-def policy(inputs, log_prob):
-    return -(log_prob - log_prob.detach()).exp() * inputs["advantages"].unsqueeze(1)
+def policy(trainer, inputs, log_prob):
+    old, advantages = inputs.get("old_per_token_logps"), inputs["advantages"].unsqueeze(1)
+    ratio = (log_prob - (log_prob.detach() if old is None else old)).exp()
+    return -(ratio * advantages).min(ratio.clamp(1 - trainer.epsilon_low, 1 + trainer.epsilon_high) * advantages)
 
 
 def weighted_kl(trainer, inputs, log_prob, mask):
-    terms = policy(inputs, log_prob) + trainer.beta * k3(inputs, log_prob)
+    terms = policy(trainer, inputs, log_prob) + trainer.beta * k3(inputs, log_prob)
     return of_rows(trainer, terms * inputs["importance_sampling_ratio"], mask)
 
 
 def kl_of_k2(trainer, inputs, log_prob, mask):
-    return of_rows(trainer, policy(inputs, log_prob) + trainer.beta * gap_of(inputs, log_prob) ** 2 / 2, mask)
+    return of_rows(trainer, policy(trainer, inputs, log_prob) + trainer.beta * gap_of(inputs, log_prob) ** 2 / 2, mask)
 
 
 def kl_of_rows(trainer, inputs, log_prob, mask):
     count = inputs["num_items_in_batch"] / trainer.accelerator.num_processes
     kl = of_rows(trainer, trainer.beta * k3(inputs, log_prob), mask)
-    return (policy(inputs, log_prob) * mask).sum() / count + kl
+    return (policy(trainer, inputs, log_prob) * mask).sum() / count + kl
 
 
 def mean_weight(result):
