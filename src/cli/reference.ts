@@ -12,7 +12,7 @@ Exit status: 0 success, 1 negative result, 2 wrong usage or unreadable input, 3 
 
 const NOTHING = { line: () => undefined, remark: () => undefined };
 
-/** The text of docs/reference/cli.md: all commands by the headings of the help. */
+/** The text of docs/gen/cli.md: all commands by the headings of the help. */
 export async function cliMarkdown(): Promise<string> {
   const program = await createProgram(NOTHING);
   const parts = [

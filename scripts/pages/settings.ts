@@ -1,5 +1,3 @@
-// Writes docs/reference/settings.md from the settings.
-import { writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { SETTINGS } from '../../src/config/settings.ts';
 
@@ -10,13 +8,13 @@ const shown = (value: unknown): string => {
   return text === '' ? '' : `\`${text.replace(homedir(), '~')}\``;
 };
 
-const rows = Object.values(SETTINGS).map((one) => {
-  const star = 'secret' in one ? ' *' : '';
-  return `| \`${one.variable}\`${star} | ${shown(one.fallback)} | ${one.doc} |`;
-});
-writeFileSync(
-  'docs/reference/settings.md',
-  `# Settings
+/** The page of all settings and other variables of the environment. */
+export function settingsPage(): string {
+  const rows = Object.values(SETTINGS).map((one) => {
+    const star = 'secret' in one ? ' *' : '';
+    return `| \`${one.variable}\`${star} | ${shown(one.fallback)} | ${one.doc} |`;
+  });
+  return `# Settings
 
 This page lists every setting of \`echelon up\`, \`echelon api\` and \`echelon dispatcher\`. It is generated from the
 program. Each setting is an environment variable. A value that cannot be used ends the program with a message that names
@@ -41,5 +39,5 @@ ${rows.join('\n')}
 
 Without an address or a context, the command line uses the private stack in \`ECHELON_STATE_DIR\`. See
 \`echelon config --help\` for the order, and [secrets](../guides/secrets.md) for how trainings receive secrets.
-`,
-);
+`;
+}
