@@ -16,7 +16,7 @@ pytest.importorskip("trl")
 
 
 def captured(folder, size, cases, **more):
-    """Runs the cases, with a policy that is sure enough of its tokens to be told from another one."""
+    """Runs the cases, with a policy that is sure of its tokens."""
     import torch
 
     sys.path.insert(0, str(GOLDEN))
