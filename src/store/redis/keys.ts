@@ -16,6 +16,8 @@ export function createKeys(prefix: string) {
     root,
     /** String: id of the installation: this Redis, its archive and its ray-workers. */
     installation: `${root}:archive:id`,
+    /** String: layout of the store, see layouts.ts. */
+    layout: `${root}:layout`,
     /** Sorted set: queued experiments in their order; the score is arrival − priority·2⁴². */
     queue: `${root}:queue`,
     /** Sorted set: experiments whose attempt is allocated but not acquired, by the time of the allocation (ms). */
