@@ -59,7 +59,7 @@ function experimentKeys(root: string) {
     metrics: (id: string) => `${experiment(id)}:metrics`,
     /** Hash: number of each metric in the stream and the series. */
     metricNumbers: (id: string) => `${experiment(id)}:series:names`,
-    /** Hash: `<attempt>:cluster|claimedAt|confirmedAt|givenUpAt|last|ended`. */
+    /** Hash: `<attempt>:cluster|claimedAt|confirmedAt|last|ended`. */
     attempts: (id: string) => `${experiment(id)}:attempts`,
     /** Hash: `<attempt>:<batch>` → `step rows digest firstEntry lastEntry`. */
     batches: (id: string) => `${experiment(id)}:batches`,

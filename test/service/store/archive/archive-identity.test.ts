@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import type { EchelonError } from '../../../../src/core/errors.ts';
 import { createDirectoryArchive } from '../../../../src/store/archive/archive-directory.ts';
 import { guardArchive } from '../../../../src/store/archive/archive-identity.ts';
 import { createS3Archive } from '../../../../src/store/archive/archive-s3.ts';
