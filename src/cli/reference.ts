@@ -22,9 +22,7 @@ export async function cliMarkdown(): Promise<string> {
   for (const [heading, entries] of COMMANDS) {
     parts.push(`## ${heading.replace(':', '')}`);
     for (const { name } of entries) {
-      const command = program.commands.find((one) => one.name() === name)!;
-      // The commands of `experiments` are described one by one.
-      parts.push(...(name === 'experiments' ? [section(command, name)] : sections(command, name)));
+      parts.push(...sections(program.commands.find((one) => one.name() === name)!, name));
     }
   }
   return `${parts.join('\n\n')}\n`;
