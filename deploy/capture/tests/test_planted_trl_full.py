@@ -32,7 +32,9 @@ def captured(folder, size, cases, **more):
 
 @pytest.mark.parametrize(("size", "bf16"), [(2, False), (4, False), (2, True), (4, True)])
 def test_right_trainings_have_nothing_wrong(tmp_path, size, bf16):
-    found = captured(tmp_path, size, planted_trl.RIGHT, bf16=bf16)
+    # For two windows of four ranks there are not enough prompts.
+    cases = {name: case for name, case in planted_trl.RIGHT.items() if size == 2 or name != "windows"}
+    found = captured(tmp_path, size, cases, bf16=bf16)
     assert {name: one for name, one in found.items() if one["found"]} == {}
 
 
