@@ -137,8 +137,11 @@ test('every command that the README and the docs tell to type exists, with its o
       // A page of `contributing` adds a command.
       if (/^\w/.test(rest[0] ?? '') && !file.startsWith('docs/contributing/'))
         assert.ok(at.registeredArguments.length > 0, `no such command in ${where}`);
-      if (!['--help', '--version'].includes(rest[0]!)) assert.ok(at.parent !== null, `no such command in ${where}`);
-      const known = new Set(at.options.flatMap(({ short, long }) => [short, long]).concat('--help', '--version'));
+      if (!['--help', '--version'].includes(rest[0]!))
+        assert.ok(at.parent !== null, `no such command in ${where}`);
+      const known = new Set(
+        at.options.flatMap(({ short, long }) => [short, long]).concat('--help', '--version'),
+      );
       for (const word of rest.filter((one) => /^--?[a-z]/.test(one)))
         assert.ok(known.has(word), `no option ${word} in ${where}`);
       seen++;
