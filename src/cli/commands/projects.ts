@@ -89,7 +89,7 @@ interface Changes {
   gpuQuota?: Count;
   urgentGpuQuota?: Count;
   storeQuota?: Count;
-  keep?: Retention;
+  retain?: Retention;
 }
 
 const CHANGES = [
@@ -106,7 +106,7 @@ const CHANGES = [
     (text: string) => (text === 'none' ? text : sizeFrom(text)),
   ],
   [
-    '--keep <data=days>',
+    '--retain <data=days>',
     'retention in days, or ever, of batches (their bytes), streams (events, logs, metrics, reports), records, or event-logs (on clusters; at least 7); repeatable',
     retentionOption,
   ],
@@ -148,7 +148,7 @@ function orNull(count: Count | undefined): number | null | undefined {
 }
 
 function changeOf(options: Changes): ProjectChange {
-  const { weight, gpuQuota, urgentGpuQuota, storeQuota, keep: retention } = options;
+  const { weight, gpuQuota, urgentGpuQuota, storeQuota, retain: retention } = options;
   return {
     ...stated({
       weight,
@@ -180,14 +180,14 @@ function update(output: Output): Command {
     .argument('<name>', 'name of the project')
     .addHelpText(
       'after',
-      examples('echelon projects update vision --gpu-quota none --store-quota 800MB --keep batches=30'),
+      examples('echelon projects update vision --gpu-quota none --store-quota 800MB --retain batches=30'),
     )
     .action(async (name: string, options: Changes & ApiOptions) => {
       const body = changeOf(options);
       if (Object.keys(body).length === 0)
         throw new CliError(
           EXIT.usage,
-          'No change was given. Give --weight, --gpu-quota, --store-quota or --keep.',
+          'No change was given. Give --weight, --gpu-quota, --store-quota or --retain.',
         );
       const client = await clientFor(options);
       const project = await change(client, name, body);
