@@ -103,11 +103,11 @@ const pause = row({
 
 const STORAGE = [
   '--storage <name>',
-  'name of the storage of the shared root; clusters with the same name share checkpoints; none: no storage',
+  'name of the storage of the shared root; clusters with the same name share checkpoints',
 ] as const;
 const NODE_TYPE = [
   '--node-type <size>',
-  'node that the autoscaler may bring, as gpus=4,cpus=32,max=8[,LABEL=VALUE]; repeatable; none: no nodes',
+  'node that the autoscaler may bring, as gpus=4,cpus=32,max=8[,LABEL=VALUE]; repeatable',
   nodeTypeOption,
 ] as const;
 
@@ -121,7 +121,7 @@ interface UpdateOptions extends ApiOptions {
 function update(output: Output): Command {
   return apiCommand('update')
     .description(
-      'Change labels, environment, storage and possible nodes of a cluster. Without options, show them.',
+      'Change labels, environment, storage and possible nodes of a cluster. Without options, show them. `none` as storage or node type states that there is none.',
     )
     .argument('<name>', 'name of the cluster')
     .option('--label <key=value>', 'set a label, or remove it (key=); repeatable', variableOption)
