@@ -20,16 +20,19 @@ export interface IntervalColumn {
   readonly high: Float64Array;
 }
 
-/** A column of zeros, as long as another. */
-export function emptyColumn({ value: { length } }: IntervalColumn): IntervalColumn {
-  return { value: new Float64Array(length), low: new Float64Array(length), high: new Float64Array(length) };
+/** A column of zeros. `isExact`: its ends are its values, written once. */
+export function emptyColumn(length: number, isExact = false): IntervalColumn {
+  const value = new Float64Array(length);
+  if (isExact) return { value, low: value, high: value };
+  return { value, low: new Float64Array(length), high: new Float64Array(length) };
 }
 
 /** Writes a row: an interval that holds the value. */
 export function put(out: IntervalColumn, row: number, value: number, low: number, high: number): void {
-  out.value[row] = value;
   out.low[row] = Math.min(low, value);
   out.high[row] = Math.max(high, value);
+  // The last, since the ends of an exact column are its values.
+  out.value[row] = value;
 }
 
 /** Copies a row of another column. */
@@ -48,12 +51,17 @@ export function blurOf(low: number, high: number, times: number, { unit, tiny }:
 }
 
 /** How far the trainer's number may be from the value, row by row. */
-export function radiusOf({ value, low, high }: IntervalColumn): Float64Array {
+export function radiusOf(column: IntervalColumn): Float64Array {
+  const { value, low, high } = column;
   const radius = new Float64Array(value.length);
   if (low === value && high === value) return radius;
-  for (let row = 0; row < radius.length; row++)
-    radius[row] = Math.max(value[row]! - low[row]!, high[row]! - value[row]!);
+  for (let row = 0; row < radius.length; row++) radius[row] = radiusAt(column, row);
   return radius;
+}
+
+/** The same of one row. */
+export function radiusAt({ value, low, high }: IntervalColumn, row: number): number {
+  return Math.max(value[row]! - low[row]!, high[row]! - value[row]!);
 }
 
 /** A weighted sum of k columns: k + 2 roundings of the sum of the terms' sizes, which are rounded themselves. */
@@ -62,20 +70,21 @@ export function weightedSum(
   rows: number,
   { unit }: Arithmetic,
 ): IntervalColumn {
-  const sum = { value: new Float64Array(rows), low: new Float64Array(rows), high: new Float64Array(rows) };
+  const relative = (columns.length + 2.1) * unit;
+  const sum = emptyColumn(rows);
   for (let row = 0; row < rows; row++) {
-    let size = 0;
+    let [value, low, high, size] = [0, 0, 0, 0];
     for (const { column, weight } of columns) {
       const [a, b] = [weight * column.low[row]!, weight * column.high[row]!];
-      sum.value[row]! += weight * column.value[row]!;
-      sum.low[row]! += Math.min(a, b);
-      sum.high[row]! += Math.max(a, b);
+      value += weight * column.value[row]!;
+      low += Math.min(a, b);
+      high += Math.max(a, b);
       size += Math.max(Math.abs(a), Math.abs(b));
     }
-    const relative = (columns.length + 2.1) * unit;
     const blur = relative * (1 + relative) * size;
-    sum.low[row]! -= blur;
-    sum.high[row]! += blur;
+    sum.value[row] = value;
+    sum.low[row] = low - blur;
+    sum.high[row] = high + blur;
   }
   return sum;
 }

@@ -30,8 +30,8 @@ import {
 } from '../kernel/sets/cluster-bounds.ts';
 import { membersOf, standInsOf } from '../kernel/sets/row-sets.ts';
 import type { Deviation } from '../kernel/sets/spread.ts';
-import type { StagePlan } from '../kernel/stages/chain.ts';
-import { type BoundedStage, boundStages, type StageBoundsInput } from '../kernel/stages/stage-bounds.ts';
+import type { BoundedStage, StageBoundsInput, StagePlan } from '../kernel/stages/chain.ts';
+import { boundStages } from '../kernel/stages/chain.ts';
 import { perToken, type TokenInputName, type TokenSequences } from '../kernel/stages/token-sequences.ts';
 import type { StepColumns } from '../kernel/steps.ts';
 import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool/budget.ts';
@@ -242,7 +242,7 @@ function stageModel(batch: Batch, inputs: Inputs, plan: StagePlan): RowModel {
     epsilon: 0,
     weightEpsilon: 0,
     stages: trace,
-    truth: trueAdvantages(batch, inputs),
+    truth: column.value,
     isPerToken: perToken,
     parts(row) {
       bounds.overflow[0] = overflow[row]!;
@@ -342,6 +342,7 @@ function trajectoryColumn(
   return {
     value: Float64Array.from(cluster, (t) => bounds.mean[t]!),
     error: Float64Array.from(cluster, (t) => bounds.meanError[t]!),
+    stated: Float64Array.from(cluster, (t) => bounds.trueMean[t]!),
     rounding: Float64Array.from(cluster, (t) => ofAny[t]!),
   };
 }

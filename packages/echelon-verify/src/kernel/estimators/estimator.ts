@@ -3,7 +3,8 @@
 import type { GoalReturnRule } from '../graph.ts';
 import type { GroupStatistics } from '../sets/row-sets.ts';
 import type { Deviation } from '../sets/spread.ts';
-import type { AnySingleton, RewardColumn, StagePlan } from '../stages/chain.ts';
+import type { RewardColumn, StagePlan } from '../stages/chain.ts';
+import type { AnySingleton } from '../stages/stage.ts';
 import type { TokenColumnName, TokenSequences } from '../stages/token-sequences.ts';
 import type { StepColumns } from '../steps.ts';
 import type { AnyParameters, ParameterRule } from './parameters.ts';

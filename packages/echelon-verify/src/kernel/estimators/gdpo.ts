@@ -1,4 +1,6 @@
-import type { DivideByDeviation, Stage, StagePlan } from '../stages/chain.ts';
+import type { StagePlan } from '../stages/chain.ts';
+import type { DivideByDeviation } from '../stages/divide-by-deviation.ts';
+import type { Stage } from '../stages/table.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import {

@@ -1,4 +1,5 @@
-import type { Stage, StagePlan } from '../stages/chain.ts';
+import type { StagePlan } from '../stages/chain.ts';
+import type { Stage } from '../stages/table.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, NumberRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';

@@ -1,5 +1,6 @@
 import type { RowSet } from '../sets/row-sets.ts';
-import type { Stage, StagePlan } from '../stages/chain.ts';
+import type { StagePlan } from '../stages/chain.ts';
+import type { Stage } from '../stages/table.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import {
