@@ -18,6 +18,7 @@ import type {
   Norm,
   RowFormula,
 } from '../kernel/estimators/estimator.ts';
+import { evaluate } from '../kernel/estimators/evaluate.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { tokenStageInput } from '../kernel/estimators/token-chain.ts';
 import { boundAnyForm } from '../kernel/sets/any-form.ts';
@@ -170,7 +171,7 @@ function isPerTrajectory({ trajectory, trajectoryNames }: Batch, value: Float64A
 /** The formula in float64 on the trainer's inputs, of a batch that lacks nothing. */
 export function trueAdvantages(batch: Batch, inputs: Inputs): Float64Array {
   const { name, params } = batch.estimator;
-  return estimatorOf(name).evaluate(estimatorInput(batch, inputs), params);
+  return evaluate(estimatorOf(name), estimatorInput(batch, inputs), params);
 }
 
 function estimatorInput(batch: Batch, inputs: Inputs): EstimatorInput {

@@ -145,8 +145,8 @@ export interface Estimator<P = AnyParameters> {
   /** The parts of the fingerprint: all that changes the number, and nothing else. */
   fingerprint(p: P): string[];
   uses(p: P): Uses;
-  /** One advantage per row, float64; one per token if the estimator uses tokens. */
-  evaluate(input: EstimatorInput, p: P): Float64Array;
+  /** One advantage per row, float64. Omitted: the formula is a chain, which gives them. */
+  evaluate?(input: EstimatorInput, p: P): Float64Array;
   rowPlan(p: P): RowPlan;
   /** The columns that terms name in `of`. */
   columns?(input: EstimatorInput, p: P): Readonly<Record<string, DerivedColumn>>;

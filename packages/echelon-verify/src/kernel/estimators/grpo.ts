@@ -9,7 +9,6 @@ import {
   EPSILON,
   EPSILON_PLACE,
   EPSILON_VARIANTS,
-  evaluateStages,
   GROUP_STATISTICS,
   GUARD_ABOVE,
   groupVariants,
@@ -88,7 +87,6 @@ export const GRPO: Estimator<GrpoParameters> = {
     ...(p.clip === 0 ? [] : [`clip=${numberText(p.clip)}`]),
   ],
   uses: ({ statistics }) => ({ ...SCORES_OF_ROWS, scoresOver: statistics }),
-  evaluate: (input, p) => evaluateStages(chainOf(completeParameters(PARAMETERS, p)), input),
   rowPlan: chainOf,
   variants: (p) => [
     deviationVariant(p),
