@@ -26,7 +26,7 @@ const CHAINS: readonly (readonly [EstimatorName, AnyParameters])[] = [
   ['grpo', { normalizeByStd: false, missing: 'exclude', singleton: 'zero' }],
   ['grpo', { epsilon: 1e-9, clip: 10, singleton: 'zero' }],
   ['grpo', { baseline: 'leave-one-out', guard: 'keep', singleton: 'zero' }],
-  ['grpo', { guard: 'zero', guardAbove: 1e-6, singleton: 'zero', clip: 2 }],
+  ['grpo', { guard: 'zero', guardAbove: 1e-6, singleton: 'zero', clip: 1 }],
   ['grpo', { deviation: 'population', guard: 'zero', singleton: 'zero' }],
   ['grpo', { epsilonPlace: 'floor' }],
   ['grpo', { epsilonPlace: 'variance-floor', singleton: 'nan' }],
