@@ -27,8 +27,8 @@ RIGHT = {
 }
 
 
-def trains(*, plant=None, weights=False, dtype="float32", updates=2, places=None, **settings):
-    """A case of `run_ranks`: updates of one rank, with what is planted into verl's functions."""
+def trains(*, plant=None, weights=False, dtype="float32", updates=2, places=None, prepare=None, **settings):
+    """A case of `run_ranks`: updates of one rank, with what is planted into verl's functions. `prepare` changes the rank's batch."""
 
     def case(rank, size):
         import torch
@@ -51,6 +51,8 @@ def trains(*, plant=None, weights=False, dtype="float32", updates=2, places=None
             if places:
                 # As the driver gives them, after the rows were dealt to the ranks in another order.
                 data[ROW] = places(rank, size)
+            if prepare:
+                prepare(data)
             for _ in range(updates):
                 worker.engine.train_batch(data.clone(), worker.loss_fn)
         (losses.get_policy_loss_fn, losses.kl_penalty, engine_workers.TrainingWorker.set_loss_fn, losses.agg_loss) = own
