@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HalfPrecision, Precision } from '../bounds/arithmetic.ts';
+import type { HalfPrecision, Precision } from '../arithmetic/arithmetic.ts';
 import { type Batch, estimatorFrom } from '../format/batch.ts';
 import type { DumpStep, Mapping } from '../format/dumps/adapter.ts';
 import { batchOf } from '../format/dumps/dump-batch.ts';
