@@ -121,7 +121,7 @@ def test_the_limits_are_those_of_the_configuration(stated, limits):
     assert {key: found[key] for key in ("action", "low", "high") if key in found} == limits
 
 
-def test_the_old_log_probs_of_a_followed_trainer_have_digests_and_its_batch_has_the_limits(monkeypatch):
+def test_the_old_log_probs_of_a_followed_trainer_have_digests_and_its_batch_has_the_limits(folder, monkeypatch):
     import torch
     from verl import DataProto
     from verl.trainer.ppo import ray_trainer
