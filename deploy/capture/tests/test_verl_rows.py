@@ -10,7 +10,8 @@ import pytest
 
 from echelon_capture import verl, verl_rows
 from ranks_support import run_ranks
-from test_verl_ranks import by_case, counts_of, own_places, trains
+from test_verl_ranks import by_case, counts_of, own_places
+from verl_ranks_support import trains
 
 
 def driver(threshold=None, level="token", used=None, after=None):
@@ -38,7 +39,7 @@ def driver(threshold=None, level="token", used=None, after=None):
         if after:
             after(data)
 
-    return dict(places=own_places, prepare=prepare)
+    return dict(places=own_places, received=prepare)
 
 
 def rolled(key):
