@@ -35,11 +35,27 @@ class Session:
         self.recorders: list[Recorder] = []
         self.own_recorders: list[Recorder] = []
         self._wrong: ArrayReport | None = None
+        # Batches of the test that runs, for which its check raised.
+        self._refused: list[dict[str, Any]] = []
 
-    def add(self, report: ArrayReport) -> None:
+    def begin(self, test: str) -> None:
+        """Batches that are recorded from now on are of this test."""
+        self.test, self._refused = test, []
+
+    def expect(self) -> None:
+        """The test has passed although a check raised: it expects that, as with `pytest.raises`."""
+        for batch in self._refused:
+            batch["expected"] = True
+
+    def add(self, report: ArrayReport) -> dict[str, Any]:
         """Adds a batch of the test that runs."""
         explained = {"explanation": report.explanation, "likelyCause": report.likely_cause} if report.wrong else {}
-        self.batches.append({**report.json, "test": self.test, **explained})
+        self.batches.append({**report.json, "test": self.test, "expected": False, **explained})
+        return self.batches[-1]
+
+    def refuse(self, report: ArrayReport) -> None:
+        """Adds a batch for which the check of the test that runs raises."""
+        self._refused.append(self.add(report))
 
     def followed(self, report: ArrayReport) -> None:
         """Adds a batch that a followed trainer computed in the test that runs."""
@@ -82,9 +98,10 @@ class AdvantageCheck:
         from .checks import WrongAdvantages
 
         report = verify(**arguments)
-        self._session.add(report)
         if not report.ok:
+            self._session.refuse(report)
             raise WrongAdvantages(report)
+        self._session.add(report)
         return report
 
     def follow(self, trainer: Any) -> None:
@@ -127,7 +144,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Batches that are recorded from now on are of this test."""
-    item.config.stash[_SESSION].test = item.nodeid
+    item.config.stash[_SESSION].begin(item.nodeid)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -136,11 +153,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     # The failure text says enough: no line of the plugin belongs to it.
     __tracebackhide__ = True
     outcome = yield
+    session = item.config.stash[_SESSION]
     try:
-        item.config.stash[_SESSION].check()
+        session.check()
     except AssertionError as error:
         if outcome.excinfo is None:
             outcome.force_exception(error)
+    else:
+        if outcome.excinfo is None:
+            session.expect()
 
 
 @pytest.fixture
@@ -181,8 +202,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not own.batches and not own.gaps:
         return
     rows = sum(batch["rows"] for batch in own.batches)
-    wrong = sum(batch["wrong"] for batch in own.batches)
+    expected = [batch for batch in own.batches if batch["expected"]]
+    wrong = sum(batch["wrong"] for batch in own.batches if not batch["expected"])
+    wanted = f"; {len(expected)} batches not ok, as their tests expect" if expected else ""
     terminalreporter.write_sep("-", "advantages")
-    terminalreporter.write_line(f"{len(own.batches)} batches, {rows} rows, {wrong} wrong; {len(own.gaps)} batches not verified")
+    terminalreporter.write_line(f"{len(own.batches)} batches, {rows} rows, {wrong} wrong{wanted}; {len(own.gaps)} batches not verified")
     for gap in own.gaps[:3]:
         terminalreporter.write_line(f"not verified: {gap['test']}: {gap['reason']}")
