@@ -41,19 +41,29 @@ ended= drained=
 time_left() {
   # Read anew each time: an operator may change the limit of a running job.
   local end
-  end=$(scontrol show job "$job" -o | grep -o 'EndTime=[^ ]*' | cut -d= -f2)
-  echo $(($(date -d "$end" +%s) - $(date +%s) - 5))
+  end=$(SLURM_TIME_FORMAT=%s scontrol show job "$job" -o | grep -o 'EndTime=[0-9]*' | cut -d= -f2)
+  echo $((${end:-0} - $(date +%s) - 5))
 }
 # The command line of a node's raylet has its id in Ray.
 raylet() { pgrep -af raylet/raylet -P "$ray" | grep -o 'node_id=[0-9a-f]*' | head -1 | cut -d= -f2; }
 drain() {
+  local node
   drained=1
   say "drain, $1 s left: $2"
-  "$bin/ray" drain-node --address "$head" --node-id "$(raylet)" --reason DRAIN_NODE_REASON_PREEMPTION \
-    --reason-message "$2" --deadline-remaining-seconds "$1" >>"$notes/$job.log" 2>&1
+  for node in $3; do
+    "$bin/ray" drain-node --address "$head" --node-id "$node" --reason DRAIN_NODE_REASON_PREEMPTION \
+      --reason-message "$2" --deadline-remaining-seconds "$1" >>"$notes/$job.log" 2>&1
+  done
 }
-trap 'drain "$(time_left)" "the time limit of job $job"' USR1
-trap 'ended=1; [ -n "$drained" ] || drain 5 "job $job is cancelled or preempted"' TERM
+# What ends with this job: its node, or all nodes of the head's Ray.
+ending() {
+  [ "$role" = head ] || { raylet; return; }
+  "$bin/python" -c 'import sys, ray
+ray.init(address=sys.argv[1], logging_level="error", log_to_driver=False)
+print(*(node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")))' "$head" 2>>"$notes/$job.log"
+}
+trap 'drain "$(time_left)" "the time limit of job $job" "$(ending)"' USR1
+trap 'ended=1; [ -n "$drained" ] || drain 5 "job $job is cancelled or preempted" "$(raylet)"' TERM
 
 "$bin/ray" start "${options[@]}" >>"$notes/$job.log" 2>&1 &
 ray=$!

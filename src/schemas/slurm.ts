@@ -65,6 +65,9 @@ export const SlurmView = DescribedObject('Its jobs in Slurm; null: it gets no no
   partition: Type.String(),
   maxNodes: Type.Integer(),
   problem: nullable(Text('Why Slurm was not asked, or gave nothing; null: nothing is wrong.')),
+  waitsUntil: nullable(Instant, {
+    description: 'Until when Slurm is asked for nothing, as allocations have failed; null: it may be asked.',
+  }),
   answeredAt: nullable(Instant),
   jobs: Type.Array(
     StrictObject({

@@ -83,14 +83,16 @@ function stateOf({ answering, draining, paused, unknownAttempts, autoscaler, slu
 }
 
 /** Its jobs that wait in Slurm, and what is wrong. */
-function slurmStates({ jobs, problem }: NonNullable<Cluster['slurm']>): string[] {
+function slurmStates({ jobs, problem, waitsUntil }: NonNullable<Cluster['slurm']>): string[] {
   const waiting = jobs.filter(({ state }) => state !== 'RUNNING');
   const words = waiting.map(({ job, role, state, reason }) =>
     [`${role} in Slurm: job ${job ?? 'not known yet'}`, state.toLowerCase(), reason]
       .filter(Boolean)
       .join(' '),
   );
-  return [...words, ...(problem === null ? [] : [problem])].map(inert);
+  const again =
+    waitsUntil === null ? '' : `; asked again at ${new Date(waitsUntil).toISOString().slice(11, 16)} UTC`;
+  return [...words, ...(problem === null ? [] : [problem + again])].map(inert);
 }
 
 function capacity({ nodes }: Cluster, what: 'gpus' | 'cpus'): string {

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EndCause, Ended } from '../../core/events.ts';
+import type { SlurmPlace } from '../../store/clusters/types.ts';
 import type { AttemptContext } from './context.ts';
 import { CAUSE_RULES } from './decide.ts';
 
@@ -17,23 +19,45 @@ const CAUSES: Readonly<Record<string, EndCause>> = {
  */
 export async function withAllocation(context: AttemptContext, ended: Ended): Promise<Ended> {
   if (CAUSE_RULES[ended.cause].again !== 'cluster') return ended;
-  const { store, slurm, log } = context.deps;
+  const { store } = context.deps;
   const [cluster] = await store.clusters.list([context.cluster]).catch(() => []);
   const place = cluster?.slurm;
   if (place === undefined) return ended;
   const ids = new Set(context.nodes.map(({ id }) => id));
   const jobs = (cluster?.slurmState?.jobs ?? []).filter(({ node }) => node !== null && ids.has(node));
-  const listed = await slurm.list(place).catch((err: unknown) => {
-    log.warn({ cluster: context.cluster, err }, 'cannot ask Slurm why a node is gone');
-    return [];
-  });
   for (const { job, state: before } of jobs) {
-    const state = listed.find((one) => one.job === job)?.state ?? before;
+    const state = await finalState(context, place, { job, before });
     const cause = CAUSES[state];
     if (cause !== undefined)
       return { ...ended, cause, message: `job ${job} ended as ${state}${said(ended.message)}` };
   }
   return ended;
+}
+
+/** A driver notices the loss of a node before Slurm has cleared the job away. */
+const ASKS = 6;
+const BETWEEN_MS = 2_500;
+const LEAVING: readonly string[] = ['RUNNING', 'COMPLETING'];
+
+/** The state of a job, once it has left its node; the last known one if that takes too long. */
+async function finalState(
+  { deps, yielded, cluster }: AttemptContext,
+  place: SlurmPlace,
+  { job, before }: { job: string | null; before: string },
+): Promise<string> {
+  let state = before;
+  for (let ask = 1; ask <= ASKS; ask += 1) {
+    try {
+      const listed = await deps.slurm.list(place);
+      state = listed.find((one) => one.job === job)?.state ?? state;
+    } catch (err) {
+      deps.log.warn({ cluster, err }, 'cannot ask Slurm why a node is gone');
+      return state;
+    }
+    if (!LEAVING.includes(state) || yielded.aborted) return state;
+    if (ask < ASKS) await delay(BETWEEN_MS);
+  }
+  return state;
 }
 
 const said = (message: string): string => (message === '' ? '' : `; ${message}`);

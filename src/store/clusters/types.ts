@@ -87,6 +87,8 @@ export interface SlurmPlace {
   sharedRoot: string;
   /** Host of OpenSSH on which Slurm's commands run; null: they run beside the dispatcher. */
   ssh: string | null;
+  /** When an administrator stated all this, in ms since 1970: failures before count no more. */
+  statedAt: number;
 }
 
 /** What is known of a cluster's jobs in Slurm. Instants are in ms since 1970, by the server's clock. */
@@ -98,6 +100,8 @@ export interface SlurmState {
   failedAt: readonly number[];
   /** Why Slurm was not asked, or gave nothing; null: nothing is wrong. */
   problem: string | null;
+  /** Until when Slurm is asked for nothing, as allocations have failed; null: it may be asked. */
+  waitsUntil: number | null;
   /** When Slurm last answered. */
   answeredAt: number | null;
 }

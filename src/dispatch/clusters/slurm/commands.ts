@@ -47,7 +47,7 @@ export interface Submission {
   name: string;
   comment: string;
   options: readonly string[];
-  /** A script for `sbatch`, and its arguments. */
+  /** Path of the script on the shared file system, and its arguments. */
   script: string;
   args: readonly string[];
 }
@@ -69,7 +69,7 @@ export function createSlurm(): Slurm {
     },
     async submit(place, { name, comment, options, script, args }) {
       const command = ['sbatch', '--parsable', `--job-name=${name}`, `--comment=${comment}`, ...options];
-      const answer = await run(place, [...command, '/dev/stdin', ...args], script);
+      const answer = await run(place, [...command, script, ...args]);
       const job = /^(\d+)(?:;.*)?$/m.exec(answer.trim())?.[1];
       if (job === undefined)
         throw new SlurmError('silent', `sbatch answered: ${answer.trim().slice(0, 300)}`);

@@ -54,6 +54,7 @@ const EMPTY: Omit<SlurmState, 'token'> = {
   jobs: [],
   failedAt: [],
   problem: null,
+  waitsUntil: null,
   answeredAt: null,
 };
 
@@ -74,14 +75,17 @@ async function round(deps: RoundsDeps, cluster: Cluster): Promise<void> {
     const joined = await joinedNodes(store, cluster);
     const listed = await slurm.list(place);
     const { jobs, failed } = seenJobs(state.jobs, listed, { installation, joined, now });
-    const failedAt = [...state.failedAt, ...failed.map(() => now)].slice(-MAX_FAILURES);
+    const before = state.failedAt.filter((at) => at > place.statedAt);
+    const failedAt = [...before, ...failed.map(() => now)].slice(-MAX_FAILURES);
     const why = await whyFailed(deps, place, cluster.name, failed);
     // Nodes that have come end a streak of failures.
     const streak = jobs.some(({ node, endedAt }) => node !== null && endedAt === null) ? [] : failedAt;
-    if (!(await record({ jobs, failedAt: streak, answeredAt: now, problem: why ?? null }))) return;
+    const problem = why ?? (streak.length > 0 ? state.problem : null);
+    if (!(await record({ jobs, failedAt: streak, answeredAt: now, problem }))) return;
     const head = await register(deps, { cluster, place, state });
     const wanted = cluster.asked?.nodes.reduce((sum, { count }) => sum + count, 0) ?? 0;
     const decision = decideSlurm(place, state, { wanted, head, now });
+    await record({ waitsUntil: decision.waitsUntil });
     for (const { job, why: reason } of decision.cancel)
       await cancel(deps, { place, job, reason, record, state: () => state });
     for (const role of decision.ask)
@@ -191,13 +195,14 @@ async function ask(
   const notes = notesOf(place, cluster.name);
   await slurm.write(place, `${notes}/token`, state().token);
   await slurm.write(place, `${notes}/setup.sh`, place.setup ?? '');
+  await slurm.write(place, `${notes}/node.sh`, readFileSync(SCRIPT, 'utf8'));
   if (!(await record({ jobs: [...state().jobs, job] }))) return;
   try {
     const id = await slurm.submit(place, {
       name: `echelon-${cluster.name}-${role}`,
       comment: commentOf(installation, job),
       options: optionsOf(place, role, notes),
-      script: readFileSync(SCRIPT, 'utf8'),
+      script: `${notes}/node.sh`,
       args: argumentsOf(place, role, { notes, head }),
     });
     await record({ jobs: changed(state(), job.request, { job: id, state: 'PENDING' }) });

@@ -85,12 +85,12 @@ function autoscalerOf({ asked }: Cluster): ClusterView['autoscaler'] {
 function slurmOf({ slurm, slurmState }: Cluster): ClusterView['slurm'] {
   if (slurm === undefined) return null;
   const { partition, maxNodes } = slurm;
-  const { problem = null, answeredAt = null, jobs = [] } = slurmState ?? {};
+  const { problem = null, waitsUntil = null, answeredAt = null, jobs = [] } = slurmState ?? {};
   const live = jobs.filter(({ endedAt }) => endedAt === null);
   const shown = live.map(({ job, role, state, reason, startsAt, endsAt }) => {
     return { job, role, state, reason, startsAt, endsAt };
   });
-  return { partition, maxNodes, problem, answeredAt, jobs: shown };
+  return { partition, maxNodes, problem, waitsUntil, answeredAt, jobs: shown };
 }
 
 const HELD: readonly string[] = ['launching', 'running', 'cancelling'];

@@ -41,13 +41,13 @@ export function addClusterSlurm(app: App, deps: RouteDeps): void {
         });
       const { gpus, cpus } = body.node;
       const nodeTypes = [{ gpus, cpus, max: body.maxNodes }];
-      await store.clusters.set(name, { slurm: placeOf(body), nodeTypes });
+      await store.clusters.set(name, { slurm: placeOf(body, deps.clock.now()), nodeTypes });
       return await clusterView(deps, await clusterOf(store, name));
     },
   });
 }
 
-function placeOf({ node, ...body }: SlurmNodes): SlurmPlace {
+function placeOf({ node, ...body }: SlurmNodes, statedAt: number): SlurmPlace {
   return {
     partition: body.partition,
     headPartition: body.headPartition ?? null,
@@ -65,5 +65,6 @@ function placeOf({ node, ...body }: SlurmNodes): SlurmPlace {
     bin: body.bin,
     sharedRoot: body.sharedRoot,
     ssh: body.ssh ?? null,
+    statedAt,
   };
 }
