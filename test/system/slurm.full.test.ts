@@ -79,8 +79,8 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
   test('a job that is cancelled from outside ends no experiment and counts as no fault', async () => {
     const id = await submit(40);
     await reaches(id, 'running');
-    const [{ job }] = (await jobs('node')) as [{ job: string }];
-    await slurm.login('scancel', job);
+    const { job } = (await jobs('node'))[0]!;
+    await slurm.login('scancel', job!);
     await until('the next attempt runs', async () => {
       const { attempt, state } = await get(id);
       return attempt === 2 && state === 'running';

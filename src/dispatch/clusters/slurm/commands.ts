@@ -128,7 +128,7 @@ async function run({ ssh }: SlurmPlace, command: readonly string[], input = ''):
         if (error === null && answer !== null) return resolve(answer);
         const said = errors.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
         // With the end mark the command itself ran, and refused; an unreachable controller is said in its own words.
-        const ran = answer !== null && !UNREACHABLE.test(errors) && error?.killed !== true;
+        const ran = answer !== null && error?.code !== NO_PROGRAM && !UNREACHABLE.test(errors);
         const words = said === '' ? `ended with ${error?.code ?? error?.signal ?? 'no answer'}` : said;
         reject(new SlurmError(ran ? 'refused' : 'silent', `${command[0]}: ${words}`));
       },
@@ -154,8 +154,9 @@ const SSH_OPTIONS = [
   'ControlPersist=120',
 ] as const;
 
-const UNREACHABLE =
-  /unable to contact slurm controller|socket timed out|connection refused|command not found|not found$/i;
+/** The exit status of a shell that does not find a program. */
+const NO_PROGRAM = 127;
+const UNREACHABLE = /unable to contact slurm controller|socket timed out|connection refused/i;
 
 function between(output: string): string | null {
   const from = output.indexOf(`${BEGIN}\n`);
