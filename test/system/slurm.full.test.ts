@@ -61,6 +61,7 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
     return (await json<Experiment>('submit', spec)).id;
   }
 
+  const noNodes = () => until('no node is left', async () => (await jobs('node')).length === 0);
   const reaches = (id: string, state: string) =>
     until(`${id} is ${state}`, async () => (await get(id)).state === state);
 
@@ -69,7 +70,7 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
     await until('a job is asked for', async () => (await jobs('node')).length > 0);
     for (const id of ids) await reaches(id, 'succeeded');
     assert.equal((await jobs('node')).length, 1);
-    await until('no node is left', async () => (await jobs('node')).length === 0);
+    await noNodes();
     assert.equal(
       (await slurm.login('squeue', '-h', '-n', 'echelon-fleet-node', '-o', '%i')).output.trim(),
       '',
@@ -119,6 +120,7 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
   });
 
   test('what Slurm refuses is shown, and is asked for again later', async () => {
+    await noNodes();
     await add('nowhere');
     const id = await submit(1);
     await until('the refusal is shown', async () =>

@@ -34,10 +34,9 @@ export async function withAllocation(context: AttemptContext, ended: Ended): Pro
   return ended;
 }
 
-/** A driver notices the loss of a node before Slurm has cleared the job away. */
-const ASKS = 6;
+/** A driver notices the loss of a node before Slurm has cleared the job away: how long each state may last. */
+const LEAVES_WITHIN_MS: Readonly<Record<string, number>> = { RUNNING: 15_000, COMPLETING: 90_000 };
 const BETWEEN_MS = 2_500;
-const LEAVING: readonly string[] = ['RUNNING', 'COMPLETING'];
 
 /** The state of a job, once it has left its node; the last known one if that takes too long. */
 async function finalState(
@@ -45,8 +44,8 @@ async function finalState(
   place: SlurmPlace,
   { job, before }: { job: string | null; before: string },
 ): Promise<string> {
-  let state = before;
-  for (let ask = 1; ask <= ASKS; ask += 1) {
+  const begun = performance.now();
+  for (let state = before; ; ) {
     try {
       const listed = await deps.slurm.list(place);
       state = listed.find((one) => one.job === job)?.state ?? state;
@@ -54,10 +53,10 @@ async function finalState(
       deps.log.warn({ cluster, err }, 'cannot ask Slurm why a node is gone');
       return state;
     }
-    if (!LEAVING.includes(state) || yielded.aborted) return state;
-    if (ask < ASKS) await delay(BETWEEN_MS);
+    const patience = LEAVES_WITHIN_MS[state] ?? 0;
+    if (performance.now() - begun >= patience || yielded.aborted) return state;
+    await delay(BETWEEN_MS);
   }
-  return state;
 }
 
 const said = (message: string): string => (message === '' ? '' : `; ${message}`);
