@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EndCause, Ended } from '../../core/events.ts';
-import type { SlurmPlace } from '../../store/clusters/types.ts';
+import type { Cluster, SlurmPlace } from '../../store/clusters/types.ts';
+import { JOB_LABEL } from '../clusters/slurm/decide.ts';
 import type { AttemptContext } from './context.ts';
 import { CAUSE_RULES } from './decide.ts';
 
@@ -23,15 +24,28 @@ export async function withAllocation(context: AttemptContext, ended: Ended): Pro
   const [cluster] = await store.clusters.list([context.cluster]).catch(() => []);
   const place = cluster?.slurm;
   if (place === undefined) return ended;
-  const ids = new Set(context.nodes.map(({ id }) => id));
-  const jobs = (cluster?.slurmState?.jobs ?? []).filter(({ node }) => node !== null && ids.has(node));
-  for (const { job, state: before } of jobs) {
+  for (const { job, before } of jobsOf(cluster!, context)) {
     const state = await finalState(context, place, { job, before });
     const cause = CAUSES[state];
     if (cause !== undefined)
       return { ...ended, cause, message: `job ${job} ended as ${state}${said(ended.message)}` };
   }
   return ended;
+}
+
+/** The jobs that brought the nodes of an attempt: by the records of the jobs, or by the labels of nodes that came since. */
+function jobsOf({ slurmState, nodes, away = [] }: Cluster, context: AttemptContext) {
+  const ids = new Set(context.nodes.map(({ id }) => id));
+  const labelled = [...nodes, ...away].flatMap(({ id, labels }) =>
+    ids.has(id) ? (labels?.[JOB_LABEL] ?? []) : [],
+  );
+  const records = slurmState?.jobs ?? [];
+  const known = records.flatMap(({ job, node }) =>
+    job !== null && node !== null && ids.has(node) ? [job] : [],
+  );
+  return [...new Set([...known, ...labelled])].map((job) => {
+    return { job, before: records.find((one) => one.job === job)?.state ?? 'gone' };
+  });
 }
 
 /** A driver notices the loss of a node before Slurm has cleared the job away: how long each state may last. */
@@ -42,7 +56,7 @@ const BETWEEN_MS = 2_500;
 async function finalState(
   { deps, yielded, cluster }: AttemptContext,
   place: SlurmPlace,
-  { job, before }: { job: string | null; before: string },
+  { job, before }: { job: string; before: string },
 ): Promise<string> {
   const begun = performance.now();
   for (let state = before; ; ) {

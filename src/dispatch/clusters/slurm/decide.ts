@@ -6,6 +6,9 @@ import type { ListedJob } from './commands.ts';
  * job for each, and for one small job that has the head of the Ray.
  */
 
+/** Label of a node in Ray that names the job which brought it. */
+export const JOB_LABEL = 'slurm-job';
+
 /** A node of the Ray that one of the jobs has brought. */
 export interface JoinedNode {
   job: string;

@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts';
 import { createLoop, type Loop } from '../../loop.ts';
 import { type AddRequest, type AddSecret, requestAdd } from '../cluster-commands.ts';
 import { type Slurm, SlurmError } from './commands.ts';
-import { commentOf, decideSlurm, isLive, type JoinedNode, seenJobs } from './decide.ts';
+import { commentOf, decideSlurm, isLive, JOB_LABEL, type JoinedNode, seenJobs } from './decide.ts';
 
 /*
  * Rounds with Slurm: one dispatcher at a time asks it for the nodes that queued experiments need, registers the Ray of a head
@@ -21,8 +21,6 @@ import { commentOf, decideSlurm, isLive, type JoinedNode, seenJobs } from './dec
 const EVERY_MS = 15_000;
 const LEASE_MS = 4 * EVERY_MS;
 const MAX_FAILURES = 8;
-/** Label of a node in Ray that names the job which brought it. */
-export const JOB_LABEL = 'slurm-job';
 const SCRIPT = new URL('../../../../deploy/slurm/node.sh', import.meta.url);
 
 interface RoundsDeps {
