@@ -45,7 +45,7 @@ export const isLive = ({ endedAt }: SlurmJob): boolean => endedAt === null;
 export const commentOf = (installation: string, { request }: Pick<SlurmJob, 'request'>): string =>
   `${installation}/${request}`;
 
-/** The jobs after Slurm's answer. `failed`: those that ended without having brought a node, although nobody cancelled them here. */
+/** The jobs after Slurm's answer. `failed`: those that ended without having brought a node, although they were not cancelled here. */
 export function seenJobs(
   jobs: readonly SlurmJob[],
   listed: readonly ListedJob[],

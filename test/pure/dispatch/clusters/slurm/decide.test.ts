@@ -55,7 +55,7 @@ describe('what a round asks of Slurm', () => {
     },
     { name: 'nothing that is already coming', jobs: [head, job('1'), job('2')], wanted: 2 },
     {
-      name: 'a waiting job that nobody needs any more is cancelled',
+      name: 'a waiting job that no experiment needs any more is cancelled',
       jobs: [head, job('1'), job('2')],
       wanted: 1,
       cancel: ['2: no queued experiment needs it any more'],
