@@ -114,15 +114,21 @@ function instant(seconds: string): number | null {
 /** Runs a command and returns its output. Throws {@link SlurmError}. */
 async function run({ ssh }: SlurmPlace, command: readonly string[], input = ''): Promise<string> {
   // A remote shell joins its arguments, so each is quoted once more.
-  const wrapped = ['sh', '-c', `echo '${BEGIN}'; "$@"; code=$?; echo '${END}'; exit $code`, 'sh', ...command];
+  const settings = 'export SLURM_TIME_FORMAT=%s LC_ALL=C';
+  const wrapped = [
+    'sh',
+    '-c',
+    `${settings}; echo '${BEGIN}'; "$@"; code=$?; echo '${END}'; exit $code`,
+    'sh',
+    ...command,
+  ];
   const [program, ...args] =
     ssh === null ? wrapped : ['ssh', ...SSH_OPTIONS, '--', ssh, wrapped.map(quoted).join(' ')];
   return await new Promise((resolve, reject) => {
-    const env = { ...process.env, SLURM_TIME_FORMAT: '%s', LC_ALL: 'C' };
     const child = execFile(
       program!,
       args,
-      { timeout: WITHIN_MS, maxBuffer: MAX_BYTES, env },
+      { timeout: WITHIN_MS, maxBuffer: MAX_BYTES },
       (error, output, errors) => {
         const answer = between(output);
         if (error === null && answer !== null) return resolve(answer);
