@@ -1,6 +1,6 @@
 /** Verifies one batch: provenance, an outcome for each row, warnings and a diagnosis. Linear in the rows. */
 
-import { FLOAT32 } from './bounds/arithmetic.ts';
+import { FLOAT32 } from './arithmetic/arithmetic.ts';
 import { chooseInputs } from './bounds/inputs.ts';
 import { type JudgedRow, judgeRow } from './bounds/judged-row.ts';
 import { createJudge, type Judge, type Unjudged, weightsLeaveRange } from './bounds/outcomes.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { PRECISIONS } from '../bounds/arithmetic.ts';
+import { PRECISIONS } from '../arithmetic/arithmetic.ts';
 
 /** `--precision`: the arithmetic of the trainer. `prefix` says to which files it applies. */
 export function precisionOption(prefix = ''): Option {

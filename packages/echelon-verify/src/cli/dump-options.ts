@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Precision } from '../bounds/arithmetic.ts';
+import type { Precision } from '../arithmetic/arithmetic.ts';
 import { type Mapping, MEANINGS, mappingFromTexts } from '../format/dumps/adapter.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';

@@ -1,4 +1,5 @@
-import { PRECISIONS } from '../bounds/arithmetic.ts';
+import type { Forms } from '../arithmetic/arithmetic.ts';
+import { PRECISIONS } from '../arithmetic/arithmetic.ts';
 import type {
   AnyParameters,
   ChoiceRule,
@@ -10,7 +11,7 @@ import { allowedInWords, completeParameters, isAllowed } from '../kernel/estimat
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames, estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
 import { nearestName } from '../text/nearest.ts';
-import { type BatchEstimator, type BatchProvenance, type Forms, PREPARATIONS } from './batch.ts';
+import { type BatchEstimator, type BatchProvenance, PREPARATIONS } from './batch.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt, invalidAt } from './json-columns.ts';
 

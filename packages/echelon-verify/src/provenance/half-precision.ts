@@ -1,6 +1,6 @@
 /** Values that look rounded to a format of 16 bits although the batch states another precision. */
 
-import { type HalfPrecision, hasDigitsOf, lowestBitExponent } from '../bounds/arithmetic.ts';
+import { type HalfPrecision, hasDigitsOf, lowestBitExponent } from '../arithmetic/arithmetic.ts';
 import type { Batch } from '../format/batch.ts';
 import type { Finding } from '../report.ts';
 import { counted } from '../text/plural.ts';

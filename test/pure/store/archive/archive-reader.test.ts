@@ -86,3 +86,11 @@ test('segments that compress well leave the cache by the memory that they take',
   assert.equal(await read(19), 1, 'the newest one is still there');
   assert.equal(await read(0), 2, 'the oldest one has left');
 });
+
+/* Fails if they are pieces of the buffer of the decompression: a segment of 1 kB then takes 128 kB. */
+test('the entries of a small segment keep no more memory than their bytes', async () => {
+  const { reader, segments } = await example();
+  const { entries } = await reader.forwards('exp-a', [segments[0]!], undefined, 9);
+  const memory = new Set(entries.flatMap(({ fields }) => fields.map(({ buffer }) => buffer)));
+  assert.ok([...memory].reduce((sum, { byteLength }) => sum + byteLength, 0) < 1_000);
+});

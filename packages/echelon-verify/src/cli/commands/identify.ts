@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Precision } from '../../bounds/arithmetic.ts';
+import type { Precision } from '../../arithmetic/arithmetic.ts';
 import type { Mapping } from '../../format/dumps/adapter.ts';
 import { precisionOption, wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';

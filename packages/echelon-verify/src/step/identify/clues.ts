@@ -1,6 +1,6 @@
 /** Facts that are read off a step's numbers without a guess at the whole arithmetic. */
 
-import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
+import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import { significant } from '../../text/number.ts';
 import type { StepModel } from '../chain.ts';
 import type { MeanCounts, ReportedKey } from '../format/settings.ts';

@@ -3,7 +3,7 @@
  * no token shows a factor of 1.03. Their roundings are independent, and their sum is known far better.
  */
 
-import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
+import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import type { Finding } from '../../report.ts';
 import { significant } from '../../text/number.ts';
 import { errorOf, type StepArithmetic } from '../arithmetic.ts';
