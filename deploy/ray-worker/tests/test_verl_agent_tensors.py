@@ -106,6 +106,8 @@ def standin_trainer():
         ("gae", {"gamma": 0.99, "lam": 1.0}, "gae(discount=0.99,lambda=1,masked=include,"),
         ("reinforce_plus_plus", {"gamma": 0.9, "lam": 1.0}, "reinforce_plus_plus_token(discount=0.9,masked=reset,"),
         ("reinforce_plus_plus_baseline", {}, "reinforce_plus_plus(baseline=group,"),
+        ("grpo", {}, "grpo("),
+        ("rloo", {}, "rloo("),
         ("grpo_passk", {}, "grpo_passk(std=sample,"),
         ("grpo_passk", {"norm_adv_by_std_in_grpo": False}, "grpo_passk(std=none)"),
     ],
