@@ -9,9 +9,8 @@ import { duration } from '../states.ts';
 const ls = row({
   name: 'ls',
   description: 'List the nodes of all clusters with their free GPUs, states and labels.',
-  wide: true,
   options: [['--health', 'show CPU, memory and GPUs of each node']],
-  examples: ['echelon nodes', 'echelon nodes ls -o wide', 'echelon nodes ls --health'],
+  examples: ['echelon nodes', 'echelon nodes ls --health'],
   verb: 'get',
   path: '/v1/clusters',
   print: ({ items }, { width, health, now }: { width: number | undefined; health?: boolean; now: number }) =>
