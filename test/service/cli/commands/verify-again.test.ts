@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { toVerificationEvent, unverifiableReport } from '../../../../src/dispatch/background/verification.ts';
+import { toVerificationEvent } from '../../../../src/dispatch/background/verification.ts';
+import { unverifiableReport } from '../../../../src/store/batches/stored-report.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { recordBatch, running } from '../../../support/store.ts';
 
