@@ -86,8 +86,8 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
       const { attempt, state } = await get(id);
       return attempt === 2 && state === 'running';
     });
-    const { items } = await json<{ items: { ended: { cause: string } | null }[] }>('attempts', id);
-    assert.equal(items[0]?.ended?.cause, 'allocation-ended');
+    const { attempts } = await json<{ attempts: { ended: { cause: string } | null }[] }>('get', id);
+    assert.equal(attempts[0]?.ended?.cause, 'allocation-ended');
     await reaches(id, 'succeeded');
   });
 
@@ -112,8 +112,8 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
     ];
     await slurm.login(...urgent, '--mem=100', '--wrap=sleep 20');
     await until('the attempt has ended', async () => (await get(id)).attempt === 2);
-    const { items } = await json<{ items: { ended: { cause: string } | null }[] }>('attempts', id);
-    assert.equal(items[0]?.ended?.cause, 'preempted');
+    const { attempts } = await json<{ attempts: { ended: { cause: string } | null }[] }>('get', id);
+    assert.equal(attempts[0]?.ended?.cause, 'preempted');
     assert.match((await slurm.login('squeue', '-h', '-j', mine, '-o', '%T')).output, /RUNNING|PENDING/);
     await slurm.echelon('cancel', id);
     await slurm.login('scancel', mine);
