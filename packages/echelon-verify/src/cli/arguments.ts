@@ -1,12 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
-import { PRECISIONS } from '../bounds/arithmetic.ts';
-
-/** `--precision`: the arithmetic of the trainer. `prefix` says to which files it applies. */
-export function precisionOption(prefix = ''): Option {
-  const text =
-    'arithmetic of the trainer; bfloat16-output and float16-output: float32, advantages rounded to 16 bits';
-  return new Option('--precision <name>', `${prefix}${text}`).choices(PRECISIONS);
-}
+import { InvalidArgumentError } from 'commander';
 
 /** The parts of a text between commas, without the spaces around them. */
 export const partsOf = (text: string): string[] => text.split(',').map((part) => part.trim());

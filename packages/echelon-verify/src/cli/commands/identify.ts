@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import type { Precision } from '../../bounds/arithmetic.ts';
 import type { Mapping } from '../../format/dumps/adapter.ts';
-import { precisionOption, wholeNumber } from '../arguments.ts';
+import { wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
-import { mapOption } from '../dump-options.ts';
+import { mapOption, precisionOption } from '../dump-options.ts';
 import { examples } from '../examples.ts';
 import { identifyFile, showKnownForm } from '../identify-file.ts';
 
