@@ -9,8 +9,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { table } from 'command-kit/table';
 import { sourcesOf } from 'echelon-verify/cli/dump-files';
-import { table } from 'echelon-verify/cli/table';
 import type { DumpAdapter, DumpStep } from 'echelon-verify/format/dumps/adapter';
 import { type DumpReport, verifyDump } from 'echelon-verify/verify-dump';
 

@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { nearestName } from 'echelon-verify/text/nearest';
+import { CliError, EXIT } from 'command-kit/exit';
+import { nearestName } from 'command-kit/nearest';
 import type { ConfigFile } from './config-schema.ts';
 
 /** An API of the configuration file, with its token. */

@@ -1,7 +1,7 @@
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { table } from 'echelon-verify/cli/table';
-import { plural } from 'echelon-verify/text/plural';
+import { CliError, EXIT } from 'command-kit/exit';
+import { json, type Output } from 'command-kit/output';
+import { plural } from 'command-kit/plural';
+import { table } from 'command-kit/table';
 import { DEFAULT_CLIENT_PORT, namesPort, parseAddress } from 'ray-client-ts/address';
 import type { Resources } from 'ray-client-ts/cluster';
 import { functionRef } from 'ray-client-ts/code';

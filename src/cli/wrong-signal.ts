@@ -1,5 +1,5 @@
+import { plural } from 'command-kit/plural';
 import type { Experiment } from 'echelon-client/calls';
-import { plural } from 'echelon-verify/text/plural';
 import { contradictionsOf, isWrong } from 'echelon-verify/training-signal';
 import { type Client, MAX_PAGE, readPages } from './client.ts';
 

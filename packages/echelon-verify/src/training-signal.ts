@@ -1,5 +1,5 @@
+import { plural } from 'command-kit/plural';
 import { NOT_VERIFIABLE } from './report.ts';
-import { plural } from './text/plural.ts';
 
 /*
  * The one definition of a wrong training signal: a row that no evaluation of its formula gives, or a batch that contradicts itself

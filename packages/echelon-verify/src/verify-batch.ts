@@ -1,5 +1,7 @@
 /** Verifies one batch: provenance, an outcome for each row, warnings and a diagnosis. Linear in the rows. */
 
+import { cut } from 'command-kit/cut';
+import { counted } from 'command-kit/plural';
 import { FLOAT32 } from './bounds/arithmetic.ts';
 import { chooseInputs } from './bounds/inputs.ts';
 import { type JudgedRow, judgeRow } from './bounds/judged-row.ts';
@@ -15,8 +17,6 @@ import { halfPrecisionFindings } from './provenance/half-precision.ts';
 import { checkProvenance } from './provenance/provenance.ts';
 import { findWarnings } from './provenance/warnings.ts';
 import { type BatchReport, type Diagnosis, type Finding, MAX_LISTED_ROWS } from './report.ts';
-import { cut } from './text/cut.ts';
-import { counted } from './text/plural.ts';
 
 /**
  * Verifies a batch. A pure function of the batches: the same report on every machine. Never throws for what a batch

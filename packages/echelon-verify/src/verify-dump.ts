@@ -3,6 +3,8 @@
  * report says which, and an inferred one is never ok.
  */
 
+import { cut } from 'command-kit/cut';
+import { counted } from 'command-kit/plural';
 import { lookCut } from './cut-groups.ts';
 import {
   type Configuration,
@@ -33,8 +35,6 @@ import {
   zeroFindings,
 } from './provenance/signal.ts';
 import type { BatchReport, Finding } from './report.ts';
-import { cut } from './text/cut.ts';
-import { counted } from './text/plural.ts';
 import { unreportedRows, unverifiedReport, verifyBatch } from './verify-batch.ts';
 
 export { type Configuration, configurationText, type StatedDump } from './dump-context.ts';

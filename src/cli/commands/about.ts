@@ -1,8 +1,8 @@
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { nearestName } from 'command-kit/nearest';
+import { json, type Output } from 'command-kit/output';
 import { Command } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { nearestName } from 'echelon-verify/text/nearest';
 import { VERSION } from '../package-version.ts';
 
 /** `echelon help [command...]`: the same as `--help` of that command. */

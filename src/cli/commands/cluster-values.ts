@@ -1,9 +1,9 @@
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
+import { wrapped } from 'command-kit/width';
 import { type Command, InvalidArgumentError } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { wrapped } from 'echelon-verify/cli/shortened';
-import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { unlessChanged } from '../unless-changed.ts';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { json, type Output } from 'command-kit/output';
+import { table } from 'command-kit/table';
 import { Command } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { table } from 'echelon-verify/cli/table';
 import { LOCAL_CONTEXT, readConfig, writeConfig } from '../config-file.ts';
 import type { ConfigFile } from '../config-schema.ts';
 import { configOption } from '../connection.ts';

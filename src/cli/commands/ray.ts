@@ -1,6 +1,6 @@
+import { examples } from 'command-kit/examples';
+import type { Output } from 'command-kit/output';
 import { Command } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import type { Output } from 'echelon-verify/cli/output';
 import { group } from '../group.ts';
 import type { RayTarget } from '../ray-commands.ts';
 

@@ -1,10 +1,10 @@
+import { examples } from 'command-kit/examples';
+import { inert } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
+import { table } from 'command-kit/table';
+import { wrapped } from 'command-kit/width';
 import type { Command } from 'commander';
 import type { ExperimentRules } from 'echelon-client/calls';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { wrapped } from 'echelon-verify/cli/shortened';
-import { table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
 import { presetRule, RULE_PRESETS } from '../../plan/rule-presets.ts';
 import { conditionInWords } from '../../plan/rules.ts';
 import { RULE_PRESET_NAMES } from '../../schemas/rules.ts';

@@ -1,8 +1,8 @@
+import { examples } from 'command-kit/examples';
+import { inert, inertText } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
 import type { Command } from 'commander';
 import type { ExperimentSpec } from 'echelon-client/calls';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { inert, inertText } from 'echelon-verify/text/inert';
 import { Document, isScalar, visit } from 'yaml';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import type { Client } from '../client.ts';

@@ -1,4 +1,4 @@
-import { inert } from 'echelon-verify/text/inert';
+import { inert } from 'command-kit/inert';
 import { wrongBecause } from 'echelon-verify/training-signal';
 import type { Message } from '../../store/subscriptions/subscriptions.ts';
 

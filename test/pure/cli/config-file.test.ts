@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { CliError } from 'echelon-verify/cli/exit';
+import { CliError } from 'command-kit/exit';
 import { contextOf, readConfig, writeConfig } from '../../../src/cli/config-file.ts';
 import { checkConfig } from '../../../src/cli/config-schema.ts';
 

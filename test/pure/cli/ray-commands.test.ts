@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { CliError, EXIT } from 'command-kit/exit';
 import { writePickle } from 'ray-client-ts/pickle/writer';
 import { type FakeRayOptions, startFakeRay } from '../../../packages/ray-client-ts/test/support/fake-ray.ts';
 import { type RayTarget, rayActors, rayCall, rayKill, rayStatus } from '../../../src/cli/ray-commands.ts';

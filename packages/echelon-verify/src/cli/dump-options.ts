@@ -1,3 +1,5 @@
+import { partsOf, wholeNumber } from 'command-kit/arguments';
+import { shellWord } from 'command-kit/shell-word';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PRECISIONS, type Precision } from '../bounds/arithmetic.ts';
 import { type Mapping, MEANINGS, mappingFromTexts } from '../format/dumps/adapter.ts';
@@ -5,9 +7,7 @@ import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames } from '../kernel/estimators/registry.ts';
 import { ALL_ADAPTERS } from '../step/format/dumps/registry.ts';
-import { shellWord } from '../text/shell-word.ts';
 import type { StatedDump } from '../verify-dump.ts';
-import { partsOf, wholeNumber } from './arguments.ts';
 
 /** What a user states of dumps of other trainers. */
 export interface StatedFiles extends StatedDump {

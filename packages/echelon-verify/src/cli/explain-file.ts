@@ -1,3 +1,6 @@
+import { EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { json } from 'command-kit/output';
 import { explainRow } from '../explain/explain.ts';
 import { formatExplanation } from '../explain/explain-text.ts';
 import type { Batch } from '../format/batch.ts';
@@ -7,14 +10,11 @@ import { formatToken } from '../step/explain-text.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
 import { causesOf } from '../step/identify/causes.ts';
 import { verifyStep } from '../step/verify-step.ts';
-import { inert } from '../text/inert.ts';
 import { verifyBatch } from '../verify-batch.ts';
 import { configurationText, type DumpReport, verifySteps } from '../verify-dump.ts';
 import { BatchFileError, notChosen, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { sourcesOf } from './dump-files.ts';
 import type { StatedFiles } from './dump-options.ts';
-import { EXIT } from './exit.ts';
-import { json } from './output.ts';
 import { stepLines } from './step-text.ts';
 import { stepsOf } from './steps-of.ts';
 

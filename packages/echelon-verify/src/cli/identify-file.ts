@@ -1,6 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { nearestName } from 'command-kit/nearest';
+import { json } from 'command-kit/output';
+import { table } from 'command-kit/table';
 import type { HalfPrecision, Precision } from '../bounds/arithmetic.ts';
 import { type Batch, estimatorFrom } from '../format/batch.ts';
 import type { DumpStep, Mapping } from '../format/dumps/adapter.ts';
@@ -24,13 +29,8 @@ import { present } from '../present.ts';
 import { formatIdentification } from '../step/explain-text.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
 import { identifyStep } from '../step/identify/identify-step.ts';
-import { inert } from '../text/inert.ts';
-import { nearestName } from '../text/nearest.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
-import { EXIT } from './exit.ts';
-import { json } from './output.ts';
 import { stepsOf } from './steps-of.ts';
-import { table } from './table.ts';
 
 /** How a run of `echelon identify` is steered. */
 export interface IdentifyOptions {

@@ -3,6 +3,7 @@
  * aggregate, and what the trainer's arithmetic can give. Plain JSON; explain-text.ts makes it readable.
  */
 
+import { cut, MAX_STATE_CHARACTERS } from 'command-kit/cut';
 import { hull } from '../bounds/admissible.ts';
 import type { Precision } from '../bounds/arithmetic.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
@@ -22,7 +23,6 @@ import type { Norm } from '../kernel/estimators/estimator.ts';
 import { GOAL, type GoalDistances, goalDistances, goalPath, type Transitions } from '../kernel/graph.ts';
 import { present } from '../present.ts';
 import type { RowOutcome } from '../report.ts';
-import { cut, MAX_STATE_CHARACTERS } from '../text/cut.ts';
 import { findLikelyCause } from './likely-cause.ts';
 import { stageText } from './stage-text.ts';
 

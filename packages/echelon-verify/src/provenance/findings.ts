@@ -1,7 +1,7 @@
 /** Every finding there is: the closed list of codes, what each means and how to fix it. */
 
+import { cut, MAX_SENTENCE_CHARACTERS } from 'command-kit/cut';
 import { type Finding, MAX_LISTED_ROWS, type Severity } from '../report.ts';
-import { cut, MAX_SENTENCE_CHARACTERS } from '../text/cut.ts';
 
 /** The meaning of a code. */
 export interface FindingKind {

@@ -3,13 +3,13 @@
  * that was shuffled before the estimator agrees with itself. Every check is linear in the rows.
  */
 
+import { counted } from 'command-kit/plural';
 import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
 import type { MissingRule } from '../kernel/stages.ts';
 import { TOKEN_COLUMNS } from '../kernel/token-sequences.ts';
 import type { Finding } from '../report.ts';
-import { counted } from '../text/plural.ts';
 import { asCollected } from './as-collected.ts';
 import { finding, some } from './findings.ts';
 import { batchReturnBounds } from './return-bounds.ts';

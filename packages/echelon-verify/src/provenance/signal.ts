@@ -1,9 +1,9 @@
 /** How much a step can teach: what its rewards and advantages say without any formula of the trainer. */
 
+import { percent } from 'command-kit/number';
+import { counted } from 'command-kit/plural';
 import type { DumpStep, Names } from '../format/dumps/adapter.ts';
 import type { Finding } from '../report.ts';
-import { percent } from '../text/number.ts';
-import { counted } from '../text/plural.ts';
 import { finding, some } from './findings.ts';
 
 /** Advantages above this size make large updates. */

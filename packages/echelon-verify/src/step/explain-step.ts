@@ -1,7 +1,7 @@
 /** Explains one token: the chain from its log-probs to its gradient coefficient, and the first stage that breaks. */
 
+import { significant } from 'command-kit/number';
 import type { RowOutcome } from '../report.ts';
-import { significant } from '../text/number.ts';
 import { emptyTerm, errorOf, type Term } from './arithmetic.ts';
 import { type StepModel, stepModel } from './chain.ts';
 import type { StepBatch } from './format/step-batch.ts';

@@ -1,7 +1,7 @@
 /** Explanations and identifications of steps as text. */
 
-import { inert } from '../text/inert.ts';
-import { significant } from '../text/number.ts';
+import { inert } from 'command-kit/inert';
+import { significant } from 'command-kit/number';
 import type { ChainLine, TokenExplanation } from './explain-step.ts';
 import type { StepIdentification } from './identify/identify-step.ts';
 

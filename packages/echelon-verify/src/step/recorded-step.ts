@@ -1,7 +1,7 @@
 /** The report of an optimizer step among those of recorded batches. */
 
+import { counted, nounOf } from 'command-kit/plural';
 import type { BatchReport, Finding } from '../report.ts';
-import { counted, nounOf } from '../text/plural.ts';
 import { stepFinding } from './findings.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { identifyStep } from './identify/identify-step.ts';

@@ -1,8 +1,8 @@
 /** Findings about rows: repeated micro-batches, outputs that are empty, weights far below 1. */
 
+import { percent, significant } from 'command-kit/number';
+import { counted } from 'command-kit/plural';
 import type { Finding } from '../report.ts';
-import { percent, significant } from '../text/number.ts';
-import { counted } from '../text/plural.ts';
 import { stepFinding } from './findings.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { flagsOf } from './layout.ts';

@@ -3,9 +3,9 @@
  * between what is stated and what the columns hold. None of them is an outcome of a token.
  */
 
+import { significant } from 'command-kit/number';
+import { counted, nounOf } from 'command-kit/plural';
 import type { Finding } from '../report.ts';
-import { significant } from '../text/number.ts';
-import { counted, nounOf } from '../text/plural.ts';
 import { aggregationOf } from './aggregations.ts';
 import { neutralScale, type StepModel } from './chain.ts';
 import { engineFindings } from './engines/findings.ts';

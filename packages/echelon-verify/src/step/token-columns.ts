@@ -1,8 +1,8 @@
 /** The tokens of one row with their outcomes, and the layout of the step: what a token view is drawn from. */
 
+import { cut } from 'command-kit/cut';
 import { finite } from '../explain/explain.ts';
 import type { RowOutcome } from '../report.ts';
-import { cut } from '../text/cut.ts';
 import { type StepModel, stepModel } from './chain.ts';
 import type { Names, StepBatch } from './format/step-batch.ts';
 import { CODE, OUTCOMES } from './judge.ts';

@@ -1,8 +1,8 @@
 /** Verifies one optimizer step, stage by stage. */
 
+import { plural } from 'command-kit/plural';
 import { finding } from '../provenance/findings.ts';
 import { type Finding, MAX_LISTED_ROWS } from '../report.ts';
-import { plural } from '../text/plural.ts';
 import { aggregationOf } from './aggregations.ts';
 import { type StepModel, stepModel } from './chain.ts';
 import { coverageOf } from './coverage.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EXIT } from 'echelon-verify/cli/exit';
+import { EXIT } from 'command-kit/exit';
 import { startFakeRay } from '../../../../packages/ray-client-ts/test/support/fake-ray.ts';
 import { commands } from '../../../../src/cli/commands/ray.ts';
 import { keptOutput, runProgram } from '../../../support/cli.ts';

@@ -1,4 +1,4 @@
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
 import { contradictionsOf, isWrong } from 'echelon-verify/training-signal';
 import type { Resource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';

@@ -1,3 +1,8 @@
+import { partsOf, wholeNumber } from 'command-kit/arguments';
+import { examples } from 'command-kit/examples';
+import { EXIT } from 'command-kit/exit';
+import { errorLine } from 'command-kit/output';
+import { wrapped } from 'command-kit/width';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../../kernel/estimators/registry.ts';
@@ -7,16 +12,11 @@ import {
   isEstimatorName,
   parameterFromText,
 } from '../../kernel/estimators/registry.ts';
-import { partsOf, wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { compareFile } from '../compare-file.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from '../dump-options.ts';
 import { estimateFile } from '../estimate-file.ts';
-import { examples } from '../examples.ts';
-import { EXIT } from '../exit.ts';
 import { explainFile } from '../explain-file.ts';
-import { errorLine } from '../output.ts';
-import { wrapped } from '../shortened.ts';
 import { signalFile } from '../signal-file.ts';
 import { identifyCommand } from './identify.ts';
 import { verifyCommand } from './verify.ts';

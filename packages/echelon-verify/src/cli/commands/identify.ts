@@ -1,10 +1,10 @@
+import { wholeNumber } from 'command-kit/arguments';
+import { examples } from 'command-kit/examples';
 import { Command } from 'commander';
 import type { Precision } from '../../bounds/arithmetic.ts';
 import type { Mapping } from '../../format/dumps/adapter.ts';
-import { wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { mapOption, precisionOption } from '../dump-options.ts';
-import { examples } from '../examples.ts';
 import { identifyFile, showKnownForm } from '../identify-file.ts';
 
 /** `echelon identify`: names the arithmetic that gave the advantages. */

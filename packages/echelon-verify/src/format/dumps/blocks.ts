@@ -3,9 +3,9 @@
  * are those of the trainer.
  */
 
+import { counted } from 'command-kit/plural';
 import { finding, some } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
-import { counted } from '../../text/plural.ts';
 import type { Names } from './adapter.ts';
 
 /** The groups of a step, and what contradicts them. */

@@ -1,9 +1,9 @@
+import { counted } from 'command-kit/plural';
 import { formOfSettings, KNOWN_FORMS, knownForm, type TrainerSettings } from '../../identify/fingerprints.ts';
 import { estimatorOfForm } from '../../identify/identify.ts';
 import { present } from '../../present.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
-import { counted } from '../../text/plural.ts';
 import { type Batch, type BatchEstimator, usesOf } from '../batch.ts';
 import type { DumpStep, Names } from './adapter.ts';
 

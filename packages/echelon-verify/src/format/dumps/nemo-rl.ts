@@ -6,9 +6,9 @@
 
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
+import { counted } from 'command-kit/plural';
 import { finding, some } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
-import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { advantagesOf, type CellPlace, numberIn, rewardsOf } from './cells.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';

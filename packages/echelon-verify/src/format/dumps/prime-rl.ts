@@ -3,9 +3,9 @@
  * that were trained, with advantages. A group can be spread over the files of several steps; it counts to the last of them.
  */
 
+import { counted } from 'command-kit/plural';
 import { groupedBy } from '../../grouped-by.ts';
 import { finding, some } from '../../provenance/findings.ts';
-import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
 import { advantagesOf, type CellPlace, numberIn, rewardsOf } from './cells.ts';

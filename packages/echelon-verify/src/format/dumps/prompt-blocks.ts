@@ -1,7 +1,7 @@
+import { counted } from 'command-kit/plural';
 import { present } from '../../present.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
-import { counted } from '../../text/plural.ts';
 import type { DumpOptions, DumpStep, RewardFunction } from './adapter.ts';
 import { type Blocks, blocksOf, runBlocks } from './blocks.ts';
 import { namesOf } from './dump-batch.ts';

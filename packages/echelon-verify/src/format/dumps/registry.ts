@@ -1,4 +1,4 @@
-import { nearestName } from '../../text/nearest.ts';
+import { nearestName } from 'command-kit/nearest';
 import { inflateStart, isGzip } from '../inflate.ts';
 import type { DumpAdapter, FileStart, Mapping } from './adapter.ts';
 import { MS_SWIFT } from './ms-swift.ts';

@@ -5,12 +5,12 @@
  */
 
 import { basename, dirname } from 'node:path';
+import { counted } from 'command-kit/plural';
 import { PyDict } from 'ray-client-ts/pickle/values';
 import { groupedBy } from '../../grouped-by.ts';
 import { present } from '../../present.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
-import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, Names } from './adapter.ts';
 import { blocksOf } from './blocks.ts';

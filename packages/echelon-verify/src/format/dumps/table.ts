@@ -4,9 +4,9 @@
  */
 
 import { basename, dirname } from 'node:path';
+import { counted } from 'command-kit/plural';
 import { finding, some } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
-import { counted } from '../../text/plural.ts';
 import { estimatorFrom, MAX_ROWS } from '../batch.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FileStart, Mapping, Names } from './adapter.ts';

@@ -5,10 +5,10 @@
 
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { significant } from 'command-kit/number';
+import { counted } from 'command-kit/plural';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
-import { significant } from '../../text/number.ts';
-import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { columnOf, numbersIn } from './cells.ts';

@@ -4,10 +4,10 @@
  */
 
 import { dirname } from 'node:path';
+import { counted } from 'command-kit/plural';
 import { present } from '../../present.ts';
 import { finding, some } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
-import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
 import { estimatorOfSettings, formsOf, namesOf } from './dump-batch.ts';

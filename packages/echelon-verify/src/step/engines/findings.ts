@@ -4,9 +4,9 @@
  * that are far apart are named, and take no part in the other statistics: one of them would decide every mean.
  */
 
+import { significant } from 'command-kit/number';
+import { counted } from 'command-kit/plural';
 import type { Finding } from '../../report.ts';
-import { significant } from '../../text/number.ts';
-import { counted } from '../../text/plural.ts';
 import { type StepFindingCode, stepFinding } from '../findings.ts';
 import type { StepPrecision } from '../format/settings.ts';
 import { deviationsOf, deviationsOfOne, farLogRatio, isMoreThanHalf, roundingKl } from './chance.ts';

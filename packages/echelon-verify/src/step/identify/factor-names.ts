@@ -1,6 +1,6 @@
 /** What a constant factor of all gradient coefficients is. */
 
-import { significant } from '../../text/number.ts';
+import { significant } from 'command-kit/number';
 import type { StepBatch } from '../format/step-batch.ts';
 import { integersOf, type Layout } from '../layout.ts';
 import { type Factor, isFactor } from './fit.ts';

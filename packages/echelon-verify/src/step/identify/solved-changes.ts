@@ -1,6 +1,6 @@
 /** Constants that are solved for from the gradient coefficients, and tried like any other change. */
 
-import { significant } from '../../text/number.ts';
+import { significant } from 'command-kit/number';
 import { errorOf } from '../arithmetic.ts';
 import { type StepModel, stepModel, type TokenChain } from '../chain.ts';
 import type { StepPrecision } from '../format/settings.ts';

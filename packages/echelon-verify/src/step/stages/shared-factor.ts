@@ -3,9 +3,9 @@
  * no token shows a factor of 1.03. Their roundings are independent, and their sum is known far better.
  */
 
+import { significant } from 'command-kit/number';
 import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
 import type { Finding } from '../../report.ts';
-import { significant } from '../../text/number.ts';
 import { errorOf, type StepArithmetic } from '../arithmetic.ts';
 import type { StepModel, TokenChain } from '../chain.ts';
 import { stepFinding } from '../findings.ts';

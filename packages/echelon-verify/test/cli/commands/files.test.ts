@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { runCommand } from '../../../../../test/support/cli.ts';
+import { EXIT } from '../../../../command-kit/src/exit.ts';
 import { fileCommands } from '../../../src/cli/commands/files.ts';
-import { EXIT } from '../../../src/cli/exit.ts';
 
 // The commands say how they ended by the exit status of the process.
 afterEach(() => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import { runCommand } from '../../../../../test/support/cli.ts';
+import { EXIT } from '../../../../command-kit/src/exit.ts';
 import { fileCommands } from '../../../src/cli/commands/files.ts';
-import { EXIT } from '../../../src/cli/exit.ts';
 import { captured } from '../../support/captured.ts';
 
 // The command says how it ended by the exit status of the process.

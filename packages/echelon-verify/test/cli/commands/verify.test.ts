@@ -3,8 +3,8 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import { runCommand } from '../../../../../test/support/cli.ts';
+import { EXIT } from '../../../../command-kit/src/exit.ts';
 import { fileCommands } from '../../../src/cli/commands/files.ts';
-import { EXIT } from '../../../src/cli/exit.ts';
 import { captured } from '../../support/captured.ts';
 import { DUMPS, folder } from '../../support/dump-files.ts';
 

@@ -5,6 +5,7 @@
  */
 
 import { basename } from 'node:path';
+import { counted } from 'command-kit/plural';
 import { RayPickleError } from 'ray-client-ts/errors';
 import { readPickle } from 'ray-client-ts/pickle/reader';
 import { PyDict, PyObject, PyReadTuple } from 'ray-client-ts/pickle/values';
@@ -14,7 +15,6 @@ import { openTorchFile } from '../../../format/dumps/torch-zip.ts';
 import { BatchFormatError } from '../../../format/format-error.ts';
 import { present } from '../../../present.ts';
 import type { Finding } from '../../../report.ts';
-import { counted } from '../../../text/plural.ts';
 import { stepFinding } from '../../findings.ts';
 import { type DumpRow, type StepAdapter, stepOfRows } from './step-adapter.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { counted, nounOf, plural } from '../../src/text/plural.ts';
+import { counted, nounOf, plural } from '../src/plural.ts';
 
 describe('plural', () => {
   it('only the number 1 has the singular', () => {

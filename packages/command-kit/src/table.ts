@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Output } from './output.ts';
-import { columnsOf, padded, partsOfWord, shortened, wrapped } from './shortened.ts';
+import { columnsOf, padded, partsOfWord, shortened, wrapped } from './width.ts';
 
 // An import of `node:util` would load all its parts.
 const { styleText } = process.getBuiltinModule('node:util');

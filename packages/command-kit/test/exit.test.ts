@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CliError, EXIT } from '../../src/cli/exit.ts';
+import { CliError, EXIT } from '../src/exit.ts';
 
 test('exit statuses are as documented', () => {
   assert.deepEqual(EXIT, { ok: 0, notOk: 1, usage: 2, unreachable: 3, unproven: 3, refused: 4 });

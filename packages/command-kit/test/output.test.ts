@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { json, jsonLine } from '../../src/cli/output.ts';
-import { table } from '../../src/cli/table.ts';
+import { json, jsonLine } from '../src/output.ts';
+import { table } from '../src/table.ts';
 
 test('a table has its head, its rows in columns, and no trailing spaces', () => {
   const lines = table(
@@ -20,7 +20,7 @@ test('a table has its head, its rows in columns, and no trailing spaces', () => 
 
 // Fails if a remark is written at once: the pipe holds 64 kB, and the rest of the answer waits for its reader.
 test('a remark comes behind the answer, however slowly that is read', async () => {
-  const output = new URL('../../src/cli/output.ts', import.meta.url);
+  const output = new URL('../src/output.ts', import.meta.url);
   const script = `import { terminal } from ${JSON.stringify(output)};
     terminal.line('x'.repeat(8_000_000)); terminal.remark('There are more'); terminal.remark('and a second');`;
   const child = spawn('sh', ['-c', '"$0" --input-type=module -e "$1" 2>&1', process.execPath, script]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeText } from '../../src/text/decode-text.ts';
+import { decodeText } from '../src/decode-text.ts';
 
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 

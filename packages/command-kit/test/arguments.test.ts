@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { secondsOf, wholeNumber } from '../../src/cli/arguments.ts';
+import { secondsOf, wholeNumber } from '../src/arguments.ts';
 
 test('a whole number is read within its bounds', () => {
   const read = wholeNumber(-5, 100);

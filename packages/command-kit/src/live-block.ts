@@ -1,4 +1,4 @@
-import { columnsOf, shortened } from './shortened.ts';
+import { columnsOf, shortened } from './width.ts';
 
 /** Lines at the end of a terminal that are overwritten. */
 export interface LiveBlock {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { colored, spansOf, withoutControls } from '../../src/text/colors.ts';
+import { colored, spansOf, withoutControls } from '../src/colors.ts';
 
 const ESC = '\u001b';
 

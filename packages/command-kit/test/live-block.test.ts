@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { createLiveBlock } from '../../src/cli/live-block.ts';
+import { createLiveBlock } from '../src/live-block.ts';
 
 test('a block is written over, and its lines are cut to the terminal', () => {
   const terminal = Object.assign(new PassThrough(), { columns: 20 }) as unknown as NodeJS.WriteStream;

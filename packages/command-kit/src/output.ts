@@ -1,7 +1,7 @@
-import { inertJson } from '../text/inert.ts';
 import { EXIT, type FieldProblem } from './exit.ts';
+import { inertJson } from './inert.ts';
 import { createLiveBlock, type LiveBlock } from './live-block.ts';
-import { wrapped } from './shortened.ts';
+import { wrapped } from './width.ts';
 
 /** Where a command writes. */
 export interface Output {

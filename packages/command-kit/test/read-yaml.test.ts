@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readYaml } from '../../src/text/read-yaml.ts';
+import { readYaml } from '../src/read-yaml.ts';
 
 const YAML = '# a comment\nname: x\ntraining:\n  steps: 3\n  logger: [console,\n    wandb]\n';
 

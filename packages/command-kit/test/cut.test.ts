@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cut, MAX_SHOWN_CHARACTERS } from '../../src/text/cut.ts';
+import { cut, MAX_SHOWN_CHARACTERS } from '../src/cut.ts';
 
 test('a text up to the limit stays as it is, a longer one is cut and says its length', () => {
   assert.equal(cut('g'.repeat(MAX_SHOWN_CHARACTERS)), 'g'.repeat(MAX_SHOWN_CHARACTERS));

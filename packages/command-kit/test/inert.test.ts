@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inert, inertText } from '../../src/text/inert.ts';
+import { inert, inertText } from '../src/inert.ts';
 
 test('foreign text cannot steer the terminal', () => {
   assert.equal(inert('a\u001b[31mb\u202ec\rd\u0000'), 'a\\u001b[31mb\\u202ec\\u000dd\\u0000');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nearestName } from '../../src/text/nearest.ts';
+import { nearestName } from '../src/nearest.ts';
 
 const NAMES = ['name', 'historyLength', 'lengthWeightAlpha', 'groupSize', 'seed'];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { columnsOf } from '../../src/cli/shortened.ts';
-import { fittedTable, idColumn, table } from '../../src/cli/table.ts';
+import { fittedTable, idColumn, table } from '../src/table.ts';
+import { columnsOf } from '../src/width.ts';
 
 const COLUMNS = [
   { title: 'ID' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { columnsOf, shortened, wrapped } from '../../src/cli/shortened.ts';
+import { columnsOf, shortened, wrapped } from '../src/width.ts';
 
 const FAMILY = '👨‍👩‍👧‍👦';
 
