@@ -1,6 +1,6 @@
 // Writes docs/evidence/detection-power-trainers.md: which changes of other trainers' advantages are found.
 import { writeFileSync } from 'node:fs';
-import { type Precision, roundToBfloat16 } from 'echelon-verify/bounds/arithmetic';
+import { type Precision, roundToBfloat16 } from 'echelon-verify/arithmetic/arithmetic';
 import { createJudge, type Judge } from 'echelon-verify/bounds/outcomes';
 import type { Batch } from 'echelon-verify/format/batch';
 import { goldenEstimates } from '../../packages/echelon-verify/test/support/golden-estimators.ts';

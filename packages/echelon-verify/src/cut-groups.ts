@@ -18,7 +18,7 @@ interface Line {
 /**
  * True if the advantages of each group grow with its rewards along one line, which is 0 elsewhere than the estimator is for the rows
  * recorded, and the lines of the groups differ: then each group was compared with rows that are not in the dump. One line for all groups is a mean
- * over the batch, and no cut.
+ * over the batch, and no cut. Neither are lines that are 0 at the mean of all rows recorded.
  */
 export function lookCut(batch: Batch): boolean {
   const { group, groupNames, tokenLevelRewardSum: reward, reportedAdvantage: reported } = batch;
@@ -39,8 +39,13 @@ export function lookCut(batch: Batch): boolean {
     lines.push(line);
     if (Math.abs(own.mean - line.mean) > TOLERANCE * line.deviation) off++;
   }
-  return lines.length > 1 && off === lines.length && !lines.every((line) => isNear(line, lines[0]!));
+  const mean = reward.reduce((sum, x) => sum + x, 0) / reward.length;
+  const isOne = lines.every((line) => isNear(line, lines[0]!) || isZeroAt(line, mean));
+  return lines.length > 1 && off === lines.length && !isOne;
 }
+
+const isZeroAt = ({ mean, deviation }: Line, reward: number): boolean =>
+  Math.abs(mean - reward) <= TOLERANCE * deviation;
 
 function lineThrough(points: readonly (readonly [number, number])[]): Line | undefined {
   const [low, high] = [points.reduce(least), points.reduce(most)];

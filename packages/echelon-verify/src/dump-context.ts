@@ -3,7 +3,7 @@
  * else the configuration of their run states.
  */
 
-import type { Precision } from './bounds/arithmetic.ts';
+import type { Precision } from './arithmetic/arithmetic.ts';
 import { inferReading } from './dump-readings.ts';
 import { type BatchEstimator, batchFingerprint, estimatorFrom } from './format/batch.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './format/dumps/adapter.ts';

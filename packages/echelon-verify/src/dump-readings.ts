@@ -1,6 +1,6 @@
 /** Which rows of a step the trainer compared with one another, if the dump leaves more than one choice. */
 
-import type { Precision } from './bounds/arithmetic.ts';
+import type { Precision } from './arithmetic/arithmetic.ts';
 import type { BatchEstimator } from './format/batch.ts';
 import type { DumpStep } from './format/dumps/adapter.ts';
 import { batchOf } from './format/dumps/dump-batch.ts';

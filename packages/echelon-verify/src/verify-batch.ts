@@ -2,7 +2,7 @@
 
 import { cut } from 'command-kit/cut';
 import { counted } from 'command-kit/plural';
-import { FLOAT32 } from './bounds/arithmetic.ts';
+import { FLOAT32 } from './arithmetic/arithmetic.ts';
 import { chooseInputs } from './bounds/inputs.ts';
 import { type JudgedRow, judgeRow } from './bounds/judged-row.ts';
 import { createJudge, type Judge, type Unjudged, weightsLeaveRange } from './bounds/outcomes.ts';

@@ -50,6 +50,13 @@ test('whole groups, a mean over the batch, another deviation and swapped rows do
   assert.equal(lookCut(batchFrom(all)), false);
   assert.equal(lookCut(batchFrom(rowsOf({ isBatch: true }))), false);
   assert.equal(lookCut(batchFrom(all.map((row) => ({ ...row, advantage: 2 * row.advantage })))), false);
+  const mean = all.reduce((sum, { reward }) => sum + reward, 0) / all.length;
+  const ownDeviation = all.map((row) => {
+    const [a, b] = all.filter(({ group }) => group === row.group);
+    const deviation = (b!.reward - a!.reward) / (b!.advantage - a!.advantage);
+    return { ...row, advantage: (row.reward - mean) / deviation };
+  });
+  assert.equal(lookCut(batchFrom(ownDeviation)), false);
   const swapped = all.map((row, at) => ({ ...row, advantage: all[at ^ 1]!.advantage }));
   assert.equal(lookCut(batchFrom(swapped)), false);
 });

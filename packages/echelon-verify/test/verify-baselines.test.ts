@@ -8,7 +8,7 @@ import { formatExplanation } from '../src/explain/explain-text.ts';
 import type { Batch } from '../src/format/batch.ts';
 import { decodeBatch, encodeBatch } from '../src/format/wire.ts';
 import { identify } from '../src/identify/identify.ts';
-import type { TokenColumnName } from '../src/kernel/token-sequences.ts';
+import type { TokenColumnName } from '../src/kernel/stages/token-sequences.ts';
 import { verifyBatch } from '../src/verify-batch.ts';
 import { reporting, tokenBatch, without } from './support/token-batch.ts';
 

@@ -3,8 +3,8 @@
  * test for zero, or a plain sum of parts. The derivation is in docs/explanation/error-bounds.md.
  */
 
+import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import type { Combination } from '../kernel/estimators/estimator.ts';
-import type { Arithmetic } from './arithmetic.ts';
 import { isRefinable, likelyPart, type Part, refinePart } from './level-value.ts';
 
 export interface RowParts {

@@ -1,6 +1,6 @@
 import type { GroupTerm, RowFormula } from '../kernel/estimators/estimator.ts';
 import { EPSILON } from '../kernel/estimators/shared.ts';
-import type { DivideByDeviation, Stage, StagePlan } from '../kernel/stages.ts';
+import type { DivideByDeviation, Stage, StagePlan } from '../kernel/stages/chain.ts';
 
 /**
  * A chain as a single term over groups, if it is one: GRPO and RLOO with their usual parameters. The bounds of a term know which

@@ -3,21 +3,11 @@
  * and the row scores. What is missing is said in words, and makes rows unverifiable.
  */
 
+import { type Arithmetic, arithmeticOf } from '../arithmetic/arithmetic.ts';
+import type { InputColumn } from '../arithmetic/interval.ts';
 import type { Batch } from '../format/batch.ts';
-import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/token-sequences.ts';
+import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/stages/token-sequences.ts';
 import { batchReturnBounds, type ReturnBounds } from '../provenance/return-bounds.ts';
-import { type Arithmetic, arithmeticOf } from './arithmetic.ts';
-
-/** A column of values, and how far each may be from what the trainer used. */
-export interface InputColumn {
-  /** Numbers of the trainer's format. */
-  readonly value: Float64Array;
-  readonly error?: Float64Array | undefined;
-  /** As the file states them, if these are other numbers. */
-  readonly stated?: Float64Array | undefined;
-  /** Distance to what the trainer may have used instead: the stated number, or its float32 rounding. */
-  readonly rounding?: Float64Array | undefined;
-}
 
 export interface Inputs {
   readonly arithmetic: Arithmetic;

@@ -3,9 +3,9 @@
  * every value the trainer's arithmetic can give. The derivation is in docs/explanation/error-bounds.md.
  */
 
+import { FLOAT32, nextFloat32 } from '../arithmetic/arithmetic.ts';
 import type { Norm } from '../kernel/estimators/estimator.ts';
-import { FLOAT32, nextFloat32 } from './arithmetic.ts';
-import type { ClusterBounds } from './cluster-bounds.ts';
+import type { ClusterBounds } from '../kernel/sets/cluster-bounds.ts';
 
 /** `never`: the value is not 0 in any order; `maybe`: it may be; `surely`: it is in every order. */
 export type Zero = 'never' | 'maybe' | 'surely';

@@ -1,9 +1,9 @@
 /** One outcome per row: reported against true, within what the trainer's arithmetic can give. */
 
+import { FLOAT32 } from '../arithmetic/arithmetic.ts';
 import { type Batch, reportedValues } from '../format/batch.ts';
 import { DISPLAY_FLOOR, DISPLAY_TOLERANCE, type RowOutcome } from '../report.ts';
 import { admits, BATCH_EFFORT, type Effort, type RowParts } from './admissible.ts';
-import { FLOAT32 } from './arithmetic.ts';
 import { createRowModel, type ModelOutcome, type RowModel } from './row-model.ts';
 
 /** Judges values for rows of one batch. */

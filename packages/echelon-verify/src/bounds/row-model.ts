@@ -3,7 +3,10 @@
  * explanation and the diagnosis all read this.
  */
 
-import { type Batch, type Forms, isPerToken, usesOf } from '../format/batch.ts';
+import type { Forms } from '../arithmetic/arithmetic.ts';
+import { type Arithmetic, FLOAT16, FLOAT64 } from '../arithmetic/arithmetic.ts';
+import type { InputColumn } from '../arithmetic/interval.ts';
+import { type Batch, isPerToken, usesOf } from '../format/batch.ts';
 import { clusterLevels } from '../kernel/clusters.ts';
 import type {
   Combination,
@@ -17,27 +20,26 @@ import type {
 } from '../kernel/estimators/estimator.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { tokenStageInput } from '../kernel/estimators/token-chain.ts';
-import { membersOf, standInsOf } from '../kernel/row-sets.ts';
-import type { Deviation } from '../kernel/spread.ts';
-import type { StagePlan } from '../kernel/stages.ts';
-import type { StepColumns } from '../kernel/steps.ts';
-import { perToken, type TokenInputName, type TokenSequences } from '../kernel/token-sequences.ts';
-import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool/budget.ts';
-import { present } from '../present.ts';
-import type { RowParts } from './admissible.ts';
-import { boundAnyForm } from './any-form.ts';
-import { type Arithmetic, FLOAT16, FLOAT64 } from './arithmetic.ts';
-import { termOfChain } from './chain-term.ts';
+import { boundAnyForm } from '../kernel/sets/any-form.ts';
 import {
   type ClusterBounds,
   clusterBounds,
   emptyBounds,
   type LazyClusterBounds,
   lazyClusterBounds,
-} from './cluster-bounds.ts';
-import { chooseInputs, type InputColumn, type Inputs } from './inputs.ts';
+} from '../kernel/sets/cluster-bounds.ts';
+import { membersOf, standInsOf } from '../kernel/sets/row-sets.ts';
+import type { Deviation } from '../kernel/sets/spread.ts';
+import type { StagePlan } from '../kernel/stages/chain.ts';
+import { type BoundedStage, boundStages, type StageBoundsInput } from '../kernel/stages/stage-bounds.ts';
+import { perToken, type TokenInputName, type TokenSequences } from '../kernel/stages/token-sequences.ts';
+import type { StepColumns } from '../kernel/steps.ts';
+import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool/budget.ts';
+import { present } from '../present.ts';
+import type { RowParts } from './admissible.ts';
+import { termOfChain } from './chain-term.ts';
+import { chooseInputs, type Inputs } from './inputs.ts';
 import { boundPart, boundSingle, emptyPart, type Part, setPart } from './level-value.ts';
-import { type BoundedStage, boundStages, type StageBoundsInput } from './stage-bounds.ts';
 
 /** Clusters of one level with the bounds over them. `level` is k, -1 for the scores of the whole group, -2 for another column of it. */
 export interface ModelLevel {

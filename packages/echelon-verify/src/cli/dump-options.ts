@@ -1,7 +1,7 @@
 import { partsOf, wholeNumber } from 'command-kit/arguments';
 import { shellWord } from 'command-kit/shell-word';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { PRECISIONS, type Precision } from '../bounds/arithmetic.ts';
+import { PRECISIONS, type Precision } from '../arithmetic/arithmetic.ts';
 import { type Mapping, MEANINGS, mappingFromTexts } from '../format/dumps/adapter.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';

@@ -6,13 +6,14 @@ import { inert } from 'command-kit/inert';
 import { nearestName } from 'command-kit/nearest';
 import { json } from 'command-kit/output';
 import { table } from 'command-kit/table';
-import type { HalfPrecision, Precision } from '../bounds/arithmetic.ts';
+import type { HalfPrecision, Precision } from '../arithmetic/arithmetic.ts';
 import { type Batch, estimatorFrom } from '../format/batch.ts';
 import type { DumpStep, Mapping } from '../format/dumps/adapter.ts';
 import { batchOf } from '../format/dumps/dump-batch.ts';
 import { adapterFor } from '../format/dumps/registry.ts';
 import { TABLE } from '../format/dumps/table.ts';
 import { groupedBy } from '../grouped-by.ts';
+import { type ChangedForm, changedForm } from '../identify/changed-form.ts';
 import { formFingerprint, KNOWN_FORMS, knownForm, sourceOf } from '../identify/fingerprints.ts';
 import type { Candidate, Identification } from '../identify/identify.ts';
 import {
@@ -66,8 +67,10 @@ export async function identifyFile(
     const { blocks, found } = identified(read, options);
     if (found.rows === 0)
       throw new BatchFileError(`${path ?? 'standard input'}: no row has a reward and an advantage`);
-    if (options.json === true) io.stdout.write(`${json(plain(found, blocks))}\n`);
-    else io.stdout.write(`${described(found, blocks, io.stdout.columns)}\n`);
+    const change = read.ungrouped ? undefined : changedForm(read.batches, found);
+    if (options.json === true)
+      io.stdout.write(`${json({ ...plain(found, blocks), likelyCause: change ?? null })}\n`);
+    else io.stdout.write(`${described({ found, blocks, change }, io.stdout.columns)}\n`);
     return found.fits.length > 0 ? EXIT.unproven : EXIT.notOk;
   });
 }
@@ -193,9 +196,20 @@ const SHOWN_OTHERS = 8;
 const looksText = (format: HalfPrecision) =>
   `The values look rounded to ${format}. Try --precision ${format}-output, or ${format} if the trainer computes in it.`;
 
-function described(found: Identification, blocks: number | undefined, width: number | undefined): string {
+interface Described {
+  readonly found: Identification;
+  readonly blocks: number | undefined;
+  readonly change: ChangedForm | undefined;
+}
+
+function described({ found, blocks, change }: Described, width: number | undefined): string {
   const { fits, others, untried, looksRounded, differences } = found;
-  const lines = [summaryOf(found, blocks), ...(looksRounded ? [looksText(looksRounded)] : []), ''];
+  const lines = [
+    summaryOf(found, blocks),
+    ...(change === undefined ? [] : [`Likely cause, if ${change.form} was meant: ${change.text}.`]),
+    ...(looksRounded ? [looksText(looksRounded)] : []),
+    '',
+  ];
   for (const { fingerprint, forms } of fits) {
     lines.push(`  ${fingerprint}`, ...forms.map(({ id, setting }) => `    ${id.padEnd(34)} ${setting}`));
   }

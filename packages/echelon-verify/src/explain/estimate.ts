@@ -5,7 +5,7 @@ import type { AnyParameters, ParameterValue } from '../kernel/estimators/paramet
 import { changeParameters, completeParameters, isAllowed } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
-import { perToken, type TokenColumnName } from '../kernel/token-sequences.ts';
+import { perToken, type TokenColumnName } from '../kernel/stages/token-sequences.ts';
 import { returnsFor } from '../provenance/return-bounds.ts';
 
 /** Another estimator to put in the place of the batch's own. What is omitted is as the batch states it. */

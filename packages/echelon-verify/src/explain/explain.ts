@@ -4,8 +4,8 @@
  */
 
 import { cut, MAX_STATE_CHARACTERS } from 'command-kit/cut';
+import type { Forms, Precision } from '../arithmetic/arithmetic.ts';
 import { hull } from '../bounds/admissible.ts';
-import type { Precision } from '../bounds/arithmetic.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
@@ -13,7 +13,6 @@ import { type DropReason, sharesOf, type TruePart, truePart } from '../bounds/tr
 import {
   type Batch,
   batchFingerprint,
-  type Forms,
   isPerToken,
   reportedValues,
   stepsOf,
@@ -21,10 +20,10 @@ import {
 } from '../format/batch.ts';
 import type { Norm } from '../kernel/estimators/estimator.ts';
 import { GOAL, type GoalDistances, goalDistances, goalPath, type Transitions } from '../kernel/graph.ts';
+import { stageText } from '../kernel/stages/stage-text.ts';
 import { present } from '../present.ts';
 import type { RowOutcome } from '../report.ts';
 import { findLikelyCause } from './likely-cause.ts';
-import { stageText } from './stage-text.ts';
 
 /** Members listed per level at most; `size` holds the full number. */
 export const MAX_MEMBERS = 200;

@@ -10,6 +10,7 @@ import { identify } from '../identify/identify.ts';
 import { type AnyParameters, completeParameters } from '../kernel/estimators/parameters.ts';
 import { type EstimatorName, estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
 import { wholeGroups } from '../provenance/whole-groups.ts';
+import { wholeBatchCauses } from './batch-causes.ts';
 import { type Estimate, type EstimatorOverrides, estimate } from './estimate.ts';
 import { solvedCauses, VALUE_CAUSES } from './value-causes.ts';
 
@@ -75,10 +76,23 @@ interface Wrong {
   readonly previous?: Batch | undefined;
 }
 
-function bestVariant(wrong: Wrong): LikelyCause | undefined {
-  const { batch, reported, wrongRows } = wrong;
+/** As {@link findLikelyCause} of a batch with an advantage per row, but without the known forms. */
+export function changeOf(batch: Batch, wrongRows: readonly number[]): LikelyCause | undefined {
   const own = evaluate(batch, {});
+  const reported = reportedValues(batch);
+  if (own === undefined || reported === undefined || wrongRows.length === 0) return undefined;
+  return bestChange({ batch, reported, wrongRows }, own);
+}
+
+function bestVariant(wrong: Wrong): LikelyCause | undefined {
+  const own = evaluate(wrong.batch, {});
   if (own === undefined) return undefined;
+  return bestChange(wrong, own) ?? knownForm(wrong, valuesOf(own));
+}
+
+/** A variant of the formula, or a fault. */
+function bestChange(wrong: Wrong, own: Estimate): LikelyCause | undefined {
+  const { batch, reported, wrongRows } = wrong;
   let best: LikelyCause | undefined;
   for (const variant of variantsOf(batch)) {
     const other = evaluate(batch, variant.overrides);
@@ -93,7 +107,7 @@ function bestVariant(wrong: Wrong): LikelyCause | undefined {
   if (best?.share === 1) return best;
   const fault = bestFault(wrong, valuesOf(own));
   if (fault !== undefined && fault.share > (best?.share ?? 0)) return fault;
-  return best ?? knownForm(wrong, valuesOf(own));
+  return best;
 }
 
 /** Rows that are wrong at least, for a cause that is no variant of the formula. */
@@ -116,7 +130,7 @@ function bestFault(
   let best: LikelyCause | undefined;
   const input = { batch, previous, own, reported, estimated };
   const tried = VALUE_CAUSES.map(({ text, values }) => ({ text, values: values(input) }));
-  for (const { text, values: other } of [...tried, ...solvedCauses(input)]) {
+  for (const { text, values: other } of [...tried, ...wholeBatchCauses(input), ...solvedCauses(input)]) {
     if (other === undefined) continue;
     const share = shareOf(wrongRows, (row) => explains(row, other, own, reported));
     const overall = shareOf(affected, (row) => isNear(other[row]!, reported[row]!));

@@ -37,11 +37,6 @@ export const VALUE_CAUSES: readonly ValueCause[] = [
     text: 'the mean and deviation were taken over halves of the groups',
     values: ({ batch, estimated }) => estimated(inHalves(batch)),
   },
-  {
-    text: 'the mean and deviation were taken over the whole batch, not over each group',
-    values: ({ batch, estimated }) =>
-      estimated({ ...batch, group: batch.group.map(() => 0), groupNames: ['all rows'] }),
-  },
   { text: 'the advantages are the rewards themselves', values: rawRewards },
   { text: 'the advantages were normalised twice', values: normalisedTwice },
   { text: 'the advantages were whitened over the batch once more', values: ({ own }) => whitened(own) },

@@ -1,12 +1,12 @@
-import type { Precision } from '../bounds/arithmetic.ts';
+import type { Forms, Precision } from '../arithmetic/arithmetic.ts';
 import type { Uses } from '../kernel/estimators/estimator.ts';
 import { fingerprint } from '../kernel/estimators/fingerprint.ts';
 import { type AnyParameters, completeParameters } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName, EstimatorParameters } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
-import type { RewardColumn } from '../kernel/stages.ts';
+import type { RewardColumn } from '../kernel/stages/chain.ts';
+import type { TokenColumnName } from '../kernel/stages/token-sequences.ts';
 import type { StepColumns } from '../kernel/steps.ts';
-import type { TokenColumnName } from '../kernel/token-sequences.ts';
 import { BatchFormatError } from './format-error.ts';
 
 /** Rows that a batch may have at most. */
@@ -34,12 +34,6 @@ export interface TokenColumns extends Readonly<Partial<Record<TokenColumnName, F
   /** As the trainer computed it: float32 values, widened. Ignored outside the mask. */
   readonly reportedAdvantage?: Float64Array;
 }
-
-/**
- * `recipe`: the forms of verl-agent's code, run by torch on the CPU: means by division, deviations about the mean or in
- * double precision. `any`: every form that libraries use (any-form.ts).
- */
-export type Forms = 'recipe' | 'any';
 
 /** The estimator that the trainer states to have used. */
 export interface BatchEstimator<N extends EstimatorName = EstimatorName> {

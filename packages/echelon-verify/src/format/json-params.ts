@@ -1,5 +1,6 @@
 import { nearestName } from 'command-kit/nearest';
-import { PRECISIONS } from '../bounds/arithmetic.ts';
+import type { Forms } from '../arithmetic/arithmetic.ts';
+import { PRECISIONS } from '../arithmetic/arithmetic.ts';
 import type {
   AnyParameters,
   ChoiceRule,
@@ -10,7 +11,7 @@ import type {
 import { allowedInWords, completeParameters, isAllowed } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames, estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
-import { type BatchEstimator, type BatchProvenance, type Forms, PREPARATIONS } from './batch.ts';
+import { type BatchEstimator, type BatchProvenance, PREPARATIONS } from './batch.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt, invalidAt } from './json-columns.ts';
 

@@ -1,7 +1,7 @@
 /** The tokens of a batch, in files and on the wire. */
 
-import type { Precision } from '../bounds/arithmetic.ts';
-import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/token-sequences.ts';
+import type { Precision } from '../arithmetic/arithmetic.ts';
+import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/stages/token-sequences.ts';
 import { present } from '../present.ts';
 import type { TokenColumns } from './batch.ts';
 import { MAX_TOKENS } from './batch.ts';

@@ -3,7 +3,7 @@ import { echelon } from '../gen/batch.js';
 import type { AnyParameters, ParameterRules, ParameterValue } from '../kernel/estimators/parameters.ts';
 import { estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
 import { GOAL } from '../kernel/graph.ts';
-import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/token-sequences.ts';
+import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/stages/token-sequences.ts';
 import { present } from '../present.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
 import { MAX_TOKENS } from './batch.ts';

@@ -3,7 +3,7 @@
  * A fit is evidence: other formulas may fit too, so that nothing here is ever a proof.
  */
 
-import type { HalfPrecision } from '../bounds/arithmetic.ts';
+import type { HalfPrecision } from '../arithmetic/arithmetic.ts';
 import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, isClose } from '../bounds/outcomes.ts';

@@ -4,7 +4,7 @@ import { significant } from 'command-kit/number';
 import { estimate } from '../explain/estimate.ts';
 import { type Batch, type BatchEstimator, batchFingerprint, type TokenColumns } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
-import type { RewardColumn } from '../kernel/stages.ts';
+import type { RewardColumn } from '../kernel/stages/chain.ts';
 
 /** Rewards in words, with the row whose value is shown. */
 export interface Probe {

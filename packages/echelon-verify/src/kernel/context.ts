@@ -1,6 +1,6 @@
 import type { RowOrder } from './order.ts';
-import type { Spread } from './spread.ts';
-import { divisor } from './spread.ts';
+import type { Spread } from './sets/spread.ts';
+import { divisor } from './sets/spread.ts';
 
 /**
  * The hierarchical clusters of one task group at a time, with their means.

@@ -1,6 +1,6 @@
 import type { ContextLevels, GroupSlice } from './context.ts';
 import { measureClusters } from './context.ts';
-import type { Spread } from './spread.ts';
+import type { Spread } from './sets/spread.ts';
 
 /** The weighted sums of one group's rows, one level added after another. Indexed as the group's rows are. */
 export interface Totals {

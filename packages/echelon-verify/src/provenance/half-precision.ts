@@ -1,7 +1,7 @@
 /** Values that look rounded to a format of 16 bits although the batch states another precision. */
 
 import { counted } from 'command-kit/plural';
-import { type HalfPrecision, hasDigitsOf, lowestBitExponent } from '../bounds/arithmetic.ts';
+import { type HalfPrecision, hasDigitsOf, lowestBitExponent } from '../arithmetic/arithmetic.ts';
 import type { Batch } from '../format/batch.ts';
 import type { Finding } from '../report.ts';
 import { finding } from './findings.ts';

@@ -3,7 +3,7 @@
  * the kernel's (returns.ts); the bound is derived in docs/explanation/error-bounds.md.
  */
 
-import type { Arithmetic } from '../bounds/arithmetic.ts';
+import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import type { Batch, BatchEstimator } from '../format/batch.ts';
 import { usesOf } from '../format/batch.ts';
 import { goalDistances, goalReturns } from '../kernel/graph.ts';

@@ -1,6 +1,6 @@
 /** Row scores from rewards: a trajectory's rewards, summed, less the row's own penalty. */
 
-import type { Arithmetic } from '../bounds/arithmetic.ts';
+import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import { asCollected } from './as-collected.ts';
 

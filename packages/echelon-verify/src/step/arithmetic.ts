@@ -3,8 +3,7 @@
  * tensors that the loss consumed, so they are known exactly.
  */
 
-import { BFLOAT16, FLOAT32 } from '../bounds/arithmetic.ts';
-import { MAX_SUM_DEPTH } from '../bounds/set-bounds.ts';
+import { BFLOAT16, FLOAT32, MAX_SUM_DEPTH } from '../arithmetic/arithmetic.ts';
 import type { StepPrecision } from './format/settings.ts';
 
 /** One arithmetic, as far as the bounds of a step need it. */

@@ -1,4 +1,4 @@
-import { hasDigitsOf } from '../bounds/arithmetic.ts';
+import { hasDigitsOf } from '../arithmetic/arithmetic.ts';
 
 /** Values that show the format well enough: of fewer, or of equal ones, all may be short numbers by chance. */
 const MIN_DISTINCT = 16;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { FLOAT32 } from '../../src/arithmetic/arithmetic.ts';
 import { admits, BATCH_EFFORT, hull, type RowParts } from '../../src/bounds/admissible.ts';
-import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
-import { clusterBounds } from '../../src/bounds/cluster-bounds.ts';
 import { emptyPart, type Part, setPart } from '../../src/bounds/level-value.ts';
+import { clusterBounds } from '../../src/kernel/sets/cluster-bounds.ts';
 
 const BOUNDS = clusterBounds(
   { cluster: Int32Array.of(0, 0), count: 1, value: Float64Array.of(0, 2) },

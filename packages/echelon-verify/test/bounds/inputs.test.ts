@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { FLOAT32, FLOAT64 } from '../../src/bounds/arithmetic.ts';
+import { FLOAT32, FLOAT64 } from '../../src/arithmetic/arithmetic.ts';
 import { chooseInputs, mismatchedReturns } from '../../src/bounds/inputs.ts';
 import { handBatch } from '../support/hand-batch.ts';
 

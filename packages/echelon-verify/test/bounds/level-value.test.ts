@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
-import { clusterBounds } from '../../src/bounds/cluster-bounds.ts';
+import { FLOAT32 } from '../../src/arithmetic/arithmetic.ts';
 import {
   boundPart,
   boundSingle,
@@ -11,6 +10,7 @@ import {
   refinePart,
 } from '../../src/bounds/level-value.ts';
 import type { Norm } from '../../src/kernel/estimators/estimator.ts';
+import { clusterBounds } from '../../src/kernel/sets/cluster-bounds.ts';
 
 function partOf(values: readonly number[], row: number, norm: Norm = 'deviation'): Part {
   const value = Float64Array.from(values, Math.fround);

@@ -45,6 +45,28 @@ describe('echelon identify', () => {
     assert.match(out(), /^consistent with grpo\(std=none/);
   });
 
+  test('statistics over the whole batch, which no form has, are named', async () => {
+    const reward = [1, 0, 0.2, 0.4, 3, 1.5];
+    const mean = reward.reduce((sum, x) => sum + x, 0) / reward.length;
+    const deviation = Math.sqrt(reward.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (reward.length - 1));
+    for (const [divisors, words] of [
+      [
+        reward.map(() => deviation),
+        'the mean and deviation were taken over the whole batch, not over each group',
+      ],
+      [
+        reward.map(() => 1),
+        'the mean was taken over the whole batch, not over each group, and nothing was divided',
+      ],
+    ] as const) {
+      const lines = reward.map((x, row) => `${row < 3 ? 'a' : 'b'},${x},${(x - mean) / divisors[row]!}\n`);
+      const { io, out } = captured();
+      const table = `group,reward,advantage\n${lines.join('')}`;
+      assert.equal(await identifyFile(undefined, {}, { ...io, stdin: input(table) }), 1);
+      assert.match(out(), new RegExp(`^Likely cause, if [a-z-]+/grpo was meant: ${words}\\.$`, 'm'));
+    }
+  });
+
   test('advantages in bfloat16 are named as such, and fit once the precision is stated', async () => {
     // GRPO of 0.1, 0.35, 0.7 and 1, to 8 bits.
     const rounded =

@@ -41,6 +41,9 @@ function causeOf(batch: Batch, previous?: Batch): string | undefined {
   return /Likely cause(?: in \d+ % of them)?: (.*?)\. Explain/.exec(wrong.message)?.[1];
 }
 
+const meanOf = (values: Float64Array): number => values.reduce((sum, x) => sum + x, 0) / values.length;
+const centered = (values: Float64Array): Float64Array => values.map((x) => x - meanOf(values));
+
 const WHITENING = estimatorFrom('reinforce_plus_plus');
 
 /** The fault, what its trainer reports, and the cause that is named. */
@@ -69,6 +72,37 @@ const FAULTS: Readonly<
   'statistics over the whole batch': [
     'the mean and deviation were taken over the whole batch, not over each group',
     (batch) => estimate({ ...batch, group: batch.group.map(() => 0), groupNames: ['all'] }).advantage,
+  ],
+  'a mean over the whole batch, with nothing divided': [
+    'the mean was taken over the whole batch, not over each group, and nothing was divided',
+    ({ tokenLevelRewardSum }) => centered(tokenLevelRewardSum!),
+  ],
+  'statistics over the whole batch, with the population deviation': [
+    'the mean and deviation were taken over the whole batch, not over each group',
+    ({ tokenLevelRewardSum: reward }) => {
+      const off = centered(reward!);
+      const deviation = Math.sqrt(off.reduce((sum, x) => sum + x * x, 0) / off.length);
+      return off.map((x) => x / (deviation + 1e-8));
+    },
+  ],
+  'a mean over the whole batch and the deviation of the group': [
+    'the mean was taken over the whole batch, the deviation over each group',
+    ({ tokenLevelRewardSum: reward, group }) => {
+      const deviations = [0, 1, 2, 3].map((g) => {
+        const off = centered(reward!.filter((_, row) => group[row] === g));
+        return Math.sqrt(off.reduce((sum, x) => sum + x * x, 0) / (SIZE - 1));
+      });
+      return centered(reward!).map((x, row) => x / (deviations[group[row]!]! + 1e-6));
+    },
+  ],
+  'the mean of the group and a deviation over the whole batch': [
+    'the deviation was taken over the whole batch, not over each group',
+    ({ tokenLevelRewardSum: reward, group }) => {
+      const off = centered(reward!);
+      const deviation = Math.sqrt(off.reduce((sum, x) => sum + x * x, 0) / off.length);
+      const means = [0, 1, 2, 3].map((g) => meanOf(reward!.filter((_, row) => group[row] === g)));
+      return reward!.map((x, row) => (x - means[group[row]!]!) / (deviation + 1e-8));
+    },
   ],
   'rewards that were kept': [
     'the advantages are the rewards themselves',

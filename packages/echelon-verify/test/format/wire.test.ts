@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { PRECISIONS } from '../../src/bounds/arithmetic.ts';
+import { PRECISIONS } from '../../src/arithmetic/arithmetic.ts';
 import type { Batch } from '../../src/format/batch.ts';
 import { BatchFormatError } from '../../src/format/format-error.ts';
 import { readBatches } from '../../src/format/read-json.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
+import { FLOAT32 } from '../../src/arithmetic/arithmetic.ts';
 import { returnBounds } from '../../src/provenance/return-bounds.ts';
 
 test('float32 accumulation lies within the bounds', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
+import { FLOAT32 } from '../../src/arithmetic/arithmetic.ts';
 import { mismatchedScores } from '../../src/provenance/score-bounds.ts';
 import { allGoldenBatches } from '../support/golden-batches.ts';
 import { handBatch } from '../support/hand-batch.ts';

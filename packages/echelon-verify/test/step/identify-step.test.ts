@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { roundToBfloat16 } from '../../src/bounds/arithmetic.ts';
+import { roundToBfloat16 } from '../../src/arithmetic/arithmetic.ts';
 import type { StepSettings } from '../../src/step/format/settings.ts';
 import type { StepBatch } from '../../src/step/format/step-batch.ts';
 import { causesOf } from '../../src/step/identify/causes.ts';

@@ -1,6 +1,6 @@
 /** Public bugs of training steps, planted into simulated steps. Numbers and sources are those of the trainers' repositories. */
 
-import { roundToBfloat16 } from '../../src/bounds/arithmetic.ts';
+import { roundToBfloat16 } from '../../src/arithmetic/arithmetic.ts';
 import type { CorrectionSettings, KlSettings, StepSettings } from '../../src/step/format/settings.ts';
 import type { StepBatch } from '../../src/step/format/step-batch.ts';
 import {

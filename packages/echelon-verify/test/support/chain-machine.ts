@@ -3,11 +3,11 @@
  * chooses. Independent of packages/echelon-verify/src and of the kernel's evaluation, so that both can be compared with it.
  */
 
-import type { Accumulate } from '../../src/kernel/accumulate.ts';
-import type { RowSet } from '../../src/kernel/row-sets.ts';
-import type { DivideByDeviation, RewardColumn, Stage, StagePlan } from '../../src/kernel/stages.ts';
-import type { SubtractTokenBaseline } from '../../src/kernel/token-baseline.ts';
-import type { TokenInputName } from '../../src/kernel/token-sequences.ts';
+import type { RowSet } from '../../src/kernel/sets/row-sets.ts';
+import type { Accumulate } from '../../src/kernel/stages/accumulate.ts';
+import type { DivideByDeviation, RewardColumn, Stage, StagePlan } from '../../src/kernel/stages/chain.ts';
+import type { SubtractTokenBaseline } from '../../src/kernel/stages/subtract-token-baseline.ts';
+import type { TokenInputName } from '../../src/kernel/stages/token-sequences.ts';
 import { deviationOf, gather, lessTheOthers, type Machine, meanOf } from './recipe.ts';
 
 /** The columns that a chain reads. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Batch, Forms } from '../../src/format/batch.ts';
+import type { Forms } from '../../src/arithmetic/arithmetic.ts';
+import type { Batch } from '../../src/format/batch.ts';
 import { readBatchFile } from '../../src/format/read.ts';
 
 /** Files of recorded batches in test/golden. */

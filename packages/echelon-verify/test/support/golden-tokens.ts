@@ -3,7 +3,7 @@ import type { Batch } from '../../src/format/batch.ts';
 import { ofTokenColumns } from '../../src/format/tokens.ts';
 import { knownForm } from '../../src/identify/fingerprints.ts';
 import { estimatorOfForm } from '../../src/identify/identify.ts';
-import type { TokenInputName } from '../../src/kernel/token-sequences.ts';
+import type { TokenInputName } from '../../src/kernel/stages/token-sequences.ts';
 
 interface GoldenTokens {
   readonly inputs: readonly ({

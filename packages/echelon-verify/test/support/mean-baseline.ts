@@ -1,7 +1,7 @@
 import type { Estimator } from '../../src/kernel/estimators/estimator.ts';
 import { completeParameters, type ParametersOf } from '../../src/kernel/estimators/parameters.ts';
 import { GROUP_STATISTICS, numberText } from '../../src/kernel/estimators/shared.ts';
-import { membersOf, setSums, standInsOf } from '../../src/kernel/row-sets.ts';
+import { membersOf, setSums, standInsOf } from '../../src/kernel/sets/row-sets.ts';
 import { idCount } from '../../src/kernel/steps.ts';
 
 const PARAMETERS = {

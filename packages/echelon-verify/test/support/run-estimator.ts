@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Estimator } from '../../src/kernel/estimators/estimator.ts';
 import { completeParameters } from '../../src/kernel/estimators/parameters.ts';
-import type { RewardColumn } from '../../src/kernel/stages.ts';
-import { perToken, type TokenSequences } from '../../src/kernel/token-sequences.ts';
+import type { RewardColumn } from '../../src/kernel/stages/chain.ts';
+import { perToken, type TokenSequences } from '../../src/kernel/stages/token-sequences.ts';
 
 interface Columns {
   readonly score?: readonly number[];

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { PRECISIONS } from 'echelon-verify/bounds/arithmetic';
+import { PRECISIONS } from 'echelon-verify/arithmetic/arithmetic';
 import { mappingFromTexts } from 'echelon-verify/format/dumps/adapter';
 import { BatchFormatError } from 'echelon-verify/format/format-error';
 import {

@@ -1,7 +1,7 @@
 import { wholeNumber } from 'command-kit/arguments';
 import { examples } from 'command-kit/examples';
 import { Command } from 'commander';
-import type { Precision } from '../../bounds/arithmetic.ts';
+import type { Precision } from '../../arithmetic/arithmetic.ts';
 import type { Mapping } from '../../format/dumps/adapter.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { mapOption, precisionOption } from '../dump-options.ts';

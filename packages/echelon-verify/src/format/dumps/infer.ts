@@ -1,6 +1,6 @@
 /** Which estimators explain the advantages of a dump, when nothing states one. Evidence, not proof. */
 
-import type { Precision } from '../../bounds/arithmetic.ts';
+import type { Precision } from '../../arithmetic/arithmetic.ts';
 import { formFingerprint, KNOWN_FORMS } from '../../identify/fingerprints.ts';
 import { type Candidate, estimatorOfForm, identify } from '../../identify/identify.ts';
 import { fingerprint } from '../../kernel/estimators/fingerprint.ts';

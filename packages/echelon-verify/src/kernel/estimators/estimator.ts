@@ -1,11 +1,11 @@
 /** What an estimator is: one object that holds everything the other modules need to know of it. */
 
 import type { GoalReturnRule } from '../graph.ts';
-import type { GroupStatistics } from '../row-sets.ts';
-import type { Deviation } from '../spread.ts';
-import type { AnySingleton, RewardColumn, StagePlan } from '../stages.ts';
+import type { GroupStatistics } from '../sets/row-sets.ts';
+import type { Deviation } from '../sets/spread.ts';
+import type { AnySingleton, RewardColumn, StagePlan } from '../stages/chain.ts';
+import type { TokenColumnName, TokenSequences } from '../stages/token-sequences.ts';
 import type { StepColumns } from '../steps.ts';
-import type { TokenColumnName, TokenSequences } from '../token-sequences.ts';
 import type { AnyParameters, ParameterRule } from './parameters.ts';
 
 /** The columns of a batch. Each function throws if the batch lacks its column, and only if the estimator calls it. */

@@ -1,4 +1,4 @@
-import type { DivideByDeviation, Stage, StagePlan } from '../stages.ts';
+import type { DivideByDeviation, Stage, StagePlan } from '../stages/chain.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import {

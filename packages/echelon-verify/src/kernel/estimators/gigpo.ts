@@ -1,4 +1,4 @@
-import { trajectoryMeans } from '../row-sets.ts';
+import { trajectoryMeans } from '../sets/row-sets.ts';
 import type { StepColumns } from '../steps.ts';
 import { checkLength, idCount, statesOf } from '../steps.ts';
 import type { Estimator, Norm } from './estimator.ts';

@@ -1,4 +1,4 @@
-import type { Stage, StagePlan } from '../stages.ts';
+import type { Stage, StagePlan } from '../stages/chain.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, NumberRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';

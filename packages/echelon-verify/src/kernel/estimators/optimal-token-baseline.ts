@@ -1,5 +1,5 @@
-import type { StagePlan } from '../stages.ts';
-import type { TokenAlignment } from '../token-baseline.ts';
+import type { StagePlan } from '../stages/chain.ts';
+import type { TokenAlignment } from '../stages/subtract-token-baseline.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import { EPSILON, numberText } from './shared.ts';

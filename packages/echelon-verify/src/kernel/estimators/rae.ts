@@ -1,4 +1,4 @@
-import type { StagePlan } from '../stages.ts';
+import type { StagePlan } from '../stages/chain.ts';
 import type { Estimator } from './estimator.ts';
 import type { ParametersOf } from './parameters.ts';
 import { evaluateStages, numberText, SCORES_OF_ROWS } from './shared.ts';

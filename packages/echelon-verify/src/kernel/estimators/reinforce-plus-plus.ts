@@ -1,5 +1,5 @@
-import type { RowSet } from '../row-sets.ts';
-import type { Stage, StagePlan } from '../stages.ts';
+import type { RowSet } from '../sets/row-sets.ts';
+import type { Stage, StagePlan } from '../stages/chain.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import {

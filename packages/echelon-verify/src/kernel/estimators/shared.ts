@@ -1,9 +1,9 @@
 /** Parameters and variants that several estimators have. */
 
-import type { GroupSingleton, GroupStatistics, RowSet } from '../row-sets.ts';
-import type { Deviation, EpsilonPlace } from '../spread.ts';
-import type { AnySingleton, Guard, MissingRule, Stage, StagePlan } from '../stages.ts';
-import { runStages } from '../stages.ts';
+import type { GroupSingleton, GroupStatistics, RowSet } from '../sets/row-sets.ts';
+import type { Deviation, EpsilonPlace } from '../sets/spread.ts';
+import type { AnySingleton, Guard, MissingRule, Stage, StagePlan } from '../stages/chain.ts';
+import { runStages } from '../stages/chain.ts';
 import type { NormMode } from '../steps.ts';
 import type { EstimatorInput, Uses, Variant } from './estimator.ts';
 import {

@@ -1,8 +1,8 @@
 /** What estimators with one advantage per token share: a discounted sum over the tokens of a response, then whitening. */
 
-import type { MaskedTokens } from '../accumulate.ts';
-import { runStages, type StagePlan } from '../stages.ts';
-import type { TokenColumnName, TokenSequences } from '../token-sequences.ts';
+import type { MaskedTokens } from '../stages/accumulate.ts';
+import { runStages, type StagePlan } from '../stages/chain.ts';
+import type { TokenColumnName, TokenSequences } from '../stages/token-sequences.ts';
 import type { EstimatorInput, Uses } from './estimator.ts';
 import type { ChoiceRule, NumberRule } from './parameters.ts';
 import { SCORES_OF_ROWS } from './shared.ts';

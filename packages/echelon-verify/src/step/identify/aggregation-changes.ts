@@ -1,4 +1,4 @@
-import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
+import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import { AGGREGATIONS } from '../aggregations.ts';
 import { neutralScale } from '../chain.ts';
 import type { AggregationSettings } from '../format/settings.ts';

@@ -1,7 +1,7 @@
 /** Facts that are read off a step's numbers without a guess at the whole arithmetic. */
 
 import { significant } from 'command-kit/number';
-import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
+import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import type { StepModel } from '../chain.ts';
 import type { MeanCounts, ReportedKey } from '../format/settings.ts';
 import { COUNTED, MEAN_COUNTS, REPORTED_KEYS } from '../format/settings.ts';

@@ -1,4 +1,4 @@
-import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
+import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import type { SettingValue, StepPrecision } from '../format/settings.ts';
 import type { StepBatch } from '../format/step-batch.ts';
 import { LOSSES, lossOf } from '../losses/registry.ts';

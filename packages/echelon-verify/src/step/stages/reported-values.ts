@@ -1,7 +1,6 @@
 /** Reported values of a step: each is recomputed from the sums of the micro-batches and the stated reduction. */
 
-import { FLOAT32 } from '../../bounds/arithmetic.ts';
-import { MAX_SUM_DEPTH } from '../../bounds/set-bounds.ts';
+import { FLOAT32, MAX_SUM_DEPTH } from '../../arithmetic/arithmetic.ts';
 import { groupedBy } from '../../grouped-by.ts';
 import type { StepModel } from '../chain.ts';
 import {

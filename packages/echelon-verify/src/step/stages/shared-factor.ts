@@ -4,7 +4,7 @@
  */
 
 import { significant } from 'command-kit/number';
-import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
+import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import type { Finding } from '../../report.ts';
 import { errorOf, type StepArithmetic } from '../arithmetic.ts';
 import type { StepModel, TokenChain } from '../chain.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { GrpoParameters } from '../../../src/kernel/index.ts';
 import { grpo } from '../../../src/kernel/index.ts';
-import { setSums } from '../../../src/kernel/row-sets.ts';
+import { setSums } from '../../../src/kernel/sets/row-sets.ts';
 import { idCount } from '../../../src/kernel/steps.ts';
 import { batches } from '../reference.ts';
 

@@ -1,4 +1,4 @@
-import type { Forms } from '../../../src/format/batch.ts';
+import type { Forms } from '../../../src/arithmetic/arithmetic.ts';
 import type { BatchReport } from '../../../src/report.ts';
 import { verifyBatch } from '../../../src/verify-batch.ts';
 import { goldenBatch, inForms } from '../golden-batches.ts';

@@ -1,7 +1,7 @@
 /** The generated pages docs/evidence/mutants.md and docs/evidence/detection-power.md. */
 
+import type { Forms } from '../../../src/arithmetic/arithmetic.ts';
 import { createJudge } from '../../../src/bounds/outcomes.ts';
-import type { Forms } from '../../../src/format/batch.ts';
 import { verifyBatch } from '../../../src/verify-batch.ts';
 import { allGoldenBatches, inForms } from '../golden-batches.ts';
 import { type Catch, MUTANTS, tryMutant } from './all.ts';

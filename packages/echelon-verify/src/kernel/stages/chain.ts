@@ -1,9 +1,8 @@
 /**
  * Formulas as chains of stages: subtract a mean, divide by a deviation, clip. Each stage maps one column of a batch to
- * the next. The estimators of most trainers are such chains; packages/echelon-verify/src/bounds/stage-bounds.ts bounds each stage.
+ * the next. The estimators of most trainers are such chains; packages/echelon-verify/src/kernel/stages/stage-bounds.ts bounds each stage.
  */
 
-import { type Accumulate, accumulate } from './accumulate.ts';
 import {
   bestOfOthers,
   forEachOthers,
@@ -17,10 +16,11 @@ import {
   signalFactor,
   standInsOf,
   trajectoryMeans,
-} from './row-sets.ts';
-import { type Deviation, divisor, type EpsilonPlace, type Spread } from './spread.ts';
-import { checkLength, idCount } from './steps.ts';
-import { type SubtractTokenBaseline, subtractTokenBaseline } from './token-baseline.ts';
+} from '../sets/row-sets.ts';
+import { type Deviation, divisor, type EpsilonPlace, type Spread } from '../sets/spread.ts';
+import { checkLength, idCount } from '../steps.ts';
+import { type Accumulate, accumulate } from './accumulate.ts';
+import { type SubtractTokenBaseline, subtractTokenBaseline } from './subtract-token-baseline.ts';
 import type { TokenSequences } from './token-sequences.ts';
 
 /** Division by the deviation of `of`: the scores that the chain starts with, or the current column. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Accumulate, accumulate, type MaskedTokens } from '../../src/kernel/accumulate.ts';
+import { type Accumulate, accumulate, type MaskedTokens } from '../../../src/kernel/stages/accumulate.ts';
 
 const RETURNS: Accumulate = { do: 'accumulate', discount: 0.5, lambda: 1, values: false, masked: 'skip' };
 

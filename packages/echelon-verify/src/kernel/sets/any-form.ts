@@ -4,7 +4,7 @@
  * from the sums of values and squares. The recipe's own forms (cluster-bounds.ts) lie inside.
  */
 
-import { type Arithmetic, FLOAT32, FLOAT64, lowestBitExponent } from './arithmetic.ts';
+import { type Arithmetic, FLOAT32, FLOAT64, lowestBitExponent } from '../../arithmetic/arithmetic.ts';
 import type { ClusterBounds } from './cluster-bounds.ts';
 import { deviationRoundings, sumError } from './cluster-bounds.ts';
 

@@ -3,11 +3,11 @@
  * powers of γλ. The derivation is in docs/explanation/error-bounds.md, "Sums over tokens".
  */
 
-import type { Forms } from '../format/batch.ts';
-import { type Accumulate, forEachBackward } from '../kernel/accumulate.ts';
-import type { TokenSequences } from '../kernel/token-sequences.ts';
-import { type Arithmetic, FLOAT64 } from './arithmetic.ts';
-import type { IntervalColumn } from './interval-column.ts';
+import type { Forms } from '../../arithmetic/arithmetic.ts';
+import { type Arithmetic, FLOAT64 } from '../../arithmetic/arithmetic.ts';
+import type { IntervalColumn } from '../../arithmetic/interval.ts';
+import { type Accumulate, forEachBackward } from './accumulate.ts';
+import type { TokenSequences } from './token-sequences.ts';
 
 /** Tokens that a trainer sums at once: the length of a block of slime's scan. */
 const BLOCK = 128;

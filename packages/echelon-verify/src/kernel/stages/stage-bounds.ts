@@ -3,7 +3,18 @@
  * summation and every form that libraries use. The derivation is in docs/explanation/error-bounds.md, "Chains of stages".
  */
 
-import type { Forms } from '../format/batch.ts';
+import type { Arithmetic, Forms } from '../../arithmetic/arithmetic.ts';
+import type { InputColumn } from '../../arithmetic/interval.ts';
+import {
+  blurOf,
+  emptyColumn,
+  type IntervalColumn,
+  keep,
+  put,
+  radiusOf,
+  startOf,
+  weightedSum,
+} from '../../arithmetic/interval.ts';
 import {
   bestOfOthers,
   forEachOthers,
@@ -12,8 +23,11 @@ import {
   setIds,
   signalFactor,
   standInsOf,
-} from '../kernel/row-sets.ts';
-import type { Deviation } from '../kernel/spread.ts';
+} from '../sets/row-sets.ts';
+import { type SetBounds, tokenSets, valueSets } from '../sets/set-bounds.ts';
+import type { Deviation } from '../sets/spread.ts';
+import { idCount } from '../steps.ts';
+import { boundAccumulate } from './accumulate-bounds.ts';
 import {
   applyMissing,
   type ChainRules,
@@ -25,24 +39,9 @@ import {
   type Stage,
   type StagePlan,
   sequencesOf,
-} from '../kernel/stages.ts';
-import { idCount } from '../kernel/steps.ts';
-import type { TokenInputName, TokenSequences } from '../kernel/token-sequences.ts';
-import { boundAccumulate } from './accumulate-bounds.ts';
-import type { Arithmetic } from './arithmetic.ts';
-import type { InputColumn } from './inputs.ts';
-import {
-  blurOf,
-  emptyColumn,
-  type IntervalColumn,
-  keep,
-  put,
-  radiusOf,
-  startOf,
-  weightedSum,
-} from './interval-column.ts';
-import { type SetBounds, tokenSets, valueSets } from './set-bounds.ts';
+} from './chain.ts';
 import { boundGreedyReward, boundTokenBaseline } from './token-baseline-bounds.ts';
+import type { TokenInputName, TokenSequences } from './token-sequences.ts';
 
 /** One stage of a chain with the column that it gives. */
 export interface BoundedStage {

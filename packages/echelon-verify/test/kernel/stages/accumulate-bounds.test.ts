@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boundAccumulate } from '../../src/bounds/accumulate-bounds.ts';
-import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
-import type { IntervalColumn } from '../../src/bounds/interval-column.ts';
-import type { Accumulate } from '../../src/kernel/accumulate.ts';
+import { FLOAT32 } from '../../../src/arithmetic/arithmetic.ts';
+import type { IntervalColumn } from '../../../src/arithmetic/interval.ts';
+import type { Accumulate } from '../../../src/kernel/stages/accumulate.ts';
+import { boundAccumulate } from '../../../src/kernel/stages/accumulate-bounds.ts';
 
 const TOKENS = 2000;
 const RETURNS: Accumulate = { do: 'accumulate', discount: 1, lambda: 1, values: false, masked: 'skip' };

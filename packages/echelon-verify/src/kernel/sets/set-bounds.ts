@@ -1,10 +1,10 @@
 /** Bounds of the mean and the deviation of sets of rows, in any form, for values that are themselves only bounded. */
 
-import type { Forms } from '../format/batch.ts';
-import type { Deviation } from '../kernel/spread.ts';
+import type { Forms } from '../../arithmetic/arithmetic.ts';
+import { type Arithmetic, FLOAT64, MAX_SUM_DEPTH } from '../../arithmetic/arithmetic.ts';
 import { boundAnyForm } from './any-form.ts';
-import { type Arithmetic, FLOAT64 } from './arithmetic.ts';
 import { type ClusterBounds, clusterBounds, emptyBounds } from './cluster-bounds.ts';
+import type { Deviation } from './spread.ts';
 
 /** One entry per set. */
 export interface SetBounds {
@@ -78,12 +78,6 @@ function pinForm(bounds: SetBounds, recipe: ClusterBounds, set: number): void {
   bounds.deviationLow[set] = Math.max(bounds.deviationLow[set]!, low);
   bounds.deviationHigh[set] = Math.min(bounds.deviationHigh[set]!, high);
 }
-
-/**
- * Additions on the longest path of a sum over tokens. Libraries sum in blocks, in pairs or in trees of threads, each at
- * most a few thousand deep; nothing sums millions of tokens one by one in float32.
- */
-export const MAX_SUM_DEPTH = 4160;
 
 interface TokenSets extends Sets {
   readonly tokens: Int32Array;

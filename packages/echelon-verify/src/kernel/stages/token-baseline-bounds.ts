@@ -3,10 +3,10 @@
  * docs/explanation/error-bounds.md, "Baselines of tokens".
  */
 
-import { forEachPlace, type SubtractTokenBaseline } from '../kernel/token-baseline.ts';
-import type { TokenSequences } from '../kernel/token-sequences.ts';
-import { type Arithmetic, FLOAT64 } from './arithmetic.ts';
-import { blurOf, emptyColumn, type IntervalColumn, keep, put, radiusOf } from './interval-column.ts';
+import { type Arithmetic, FLOAT64 } from '../../arithmetic/arithmetic.ts';
+import { blurOf, emptyColumn, type IntervalColumn, keep, put, radiusOf } from '../../arithmetic/interval.ts';
+import { forEachPlace, type SubtractTokenBaseline } from './subtract-token-baseline.ts';
+import type { TokenSequences } from './token-sequences.ts';
 
 /** Roundings of an exponential: the libraries in use stay within two units in the last place. */
 const EXP_ROUNDINGS = 4.1;

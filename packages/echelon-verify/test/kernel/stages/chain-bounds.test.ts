@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { PRECISIONS } from '../../src/bounds/arithmetic.ts';
-import { createJudge } from '../../src/bounds/outcomes.ts';
-import type { Batch, TokenColumns } from '../../src/format/batch.ts';
-import type { EstimatorName } from '../../src/kernel/estimators/registry.ts';
-import { estimatorOf } from '../../src/kernel/estimators/registry.ts';
-import type { AnyParameters } from '../../src/kernel/index.ts';
-import { completeParameters } from '../../src/kernel/index.ts';
-import type { RewardColumn } from '../../src/kernel/stages.ts';
-import { perToken } from '../../src/kernel/token-sequences.ts';
-import { bfloat16, float16, halfMachine } from '../support/bfloat16.ts';
-import { type ChainColumns, chainOn } from '../support/chain-machine.ts';
-import { goldenEstimates } from '../support/golden-estimators.ts';
-import { randomFrom } from '../support/random-batch.ts';
-import { type Machine, randomMachine } from '../support/recipe.ts';
+import { PRECISIONS } from '../../../src/arithmetic/arithmetic.ts';
+import { createJudge } from '../../../src/bounds/outcomes.ts';
+import type { Batch, TokenColumns } from '../../../src/format/batch.ts';
+import type { EstimatorName } from '../../../src/kernel/estimators/registry.ts';
+import { estimatorOf } from '../../../src/kernel/estimators/registry.ts';
+import type { AnyParameters } from '../../../src/kernel/index.ts';
+import { completeParameters } from '../../../src/kernel/index.ts';
+import type { RewardColumn } from '../../../src/kernel/stages/chain.ts';
+import { perToken } from '../../../src/kernel/stages/token-sequences.ts';
+import { bfloat16, float16, halfMachine } from '../../support/bfloat16.ts';
+import { type ChainColumns, chainOn } from '../../support/chain-machine.ts';
+import { goldenEstimates } from '../../support/golden-estimators.ts';
+import { randomFrom } from '../../support/random-batch.ts';
+import { type Machine, randomMachine } from '../../support/recipe.ts';
 
 const RUNS = Number(process.env.ECHELON_CHAIN_RUNS ?? 60);
 

@@ -10,7 +10,7 @@ import {
   nextFloat32,
   roundToBfloat16,
   roundToFloat16,
-} from '../../src/bounds/arithmetic.ts';
+} from '../../src/arithmetic/arithmetic.ts';
 import { bfloat16 } from '../support/bfloat16.ts';
 
 test('a batch computes in the arithmetic that it states', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BFLOAT16, FLOAT32 } from '../../src/bounds/arithmetic.ts';
-import type { IntervalColumn } from '../../src/bounds/interval-column.ts';
-import { boundTokenBaseline } from '../../src/bounds/token-baseline-bounds.ts';
-import type { TokenInputName } from '../../src/kernel/token-sequences.ts';
+import { BFLOAT16, FLOAT32 } from '../../../src/arithmetic/arithmetic.ts';
+import type { IntervalColumn } from '../../../src/arithmetic/interval.ts';
+import { boundTokenBaseline } from '../../../src/kernel/stages/token-baseline-bounds.ts';
+import type { TokenInputName } from '../../../src/kernel/stages/token-sequences.ts';
 
 const STAGE = {
   do: 'subtract-token-baseline',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
-import { blurOf, emptyColumn, keep, put, radiusOf } from '../../src/bounds/interval-column.ts';
+import { FLOAT32 } from '../../src/arithmetic/arithmetic.ts';
+import { blurOf, emptyColumn, keep, put, radiusOf } from '../../src/arithmetic/interval.ts';
 
 const COLUMN = { value: Float64Array.of(1, 2), low: Float64Array.of(0, 2), high: Float64Array.of(1, 5) };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { divisor } from '../../src/kernel/spread.ts';
+import { divisor } from '../../../src/kernel/sets/spread.ts';
 
 test('divisor: population and sample, and the four places of epsilon', () => {
   const spread = { deviation: 'population', epsilon: 0.5, epsilonPlace: 'added' } as const;

@@ -11,6 +11,18 @@ export type HalfPrecision = 'bfloat16' | 'float16';
  */
 export type Precision = 'float32' | 'float64' | HalfPrecision | `${HalfPrecision}-output`;
 
+/**
+ * `recipe`: the forms of verl-agent's code, run by torch on the CPU: means by division, deviations about the mean or in
+ * double precision. `any`: every form that libraries use (any-form.ts).
+ */
+export type Forms = 'recipe' | 'any';
+
+/**
+ * Additions on the longest path of a sum over tokens. Libraries sum in blocks, in pairs or in trees of threads, each at
+ * most a few thousand deep; nothing sums millions of tokens one by one in float32.
+ */
+export const MAX_SUM_DEPTH = 4160;
+
 /** One binary floating-point format, as far as the error bounds need it. */
 export interface Arithmetic {
   readonly name: Precision;

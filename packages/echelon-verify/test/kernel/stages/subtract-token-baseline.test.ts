@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forEachPlace, type TokenAlignment } from '../../src/kernel/token-baseline.ts';
+import { forEachPlace, type TokenAlignment } from '../../../src/kernel/stages/subtract-token-baseline.ts';
 
 /** The places of responses of one group, by masks: the tokens at each, and those that get the baseline. */
 function places(masks: readonly string[], align: TokenAlignment, zeroTail = true): string[] {

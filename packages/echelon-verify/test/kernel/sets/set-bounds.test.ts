@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
-import { MAX_SUM_DEPTH, tokenSets, valueSets } from '../../src/bounds/set-bounds.ts';
+import { FLOAT32, MAX_SUM_DEPTH } from '../../../src/arithmetic/arithmetic.ts';
+import { tokenSets, valueSets } from '../../../src/kernel/sets/set-bounds.ts';
 
 const f = Math.fround;
 const float32 = fc.float({ min: -1000, max: 1000, noNaN: true }).map((x) => (Math.abs(x) < 1e-30 ? 0 : x));

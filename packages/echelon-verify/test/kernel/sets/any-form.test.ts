@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { boundAnyForm } from '../../src/bounds/any-form.ts';
-import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
-import { type ClusterBounds, clusterBounds, emptyBounds } from '../../src/bounds/cluster-bounds.ts';
+import { FLOAT32 } from '../../../src/arithmetic/arithmetic.ts';
+import { boundAnyForm } from '../../../src/kernel/sets/any-form.ts';
+import { type ClusterBounds, clusterBounds, emptyBounds } from '../../../src/kernel/sets/cluster-bounds.ts';
 
 const f = Math.fround;
 

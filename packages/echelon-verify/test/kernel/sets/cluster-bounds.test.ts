@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { FLOAT32, FLOAT64 } from '../../src/bounds/arithmetic.ts';
-import { type ClusterBounds, clusterBounds, largestPartialSums } from '../../src/bounds/cluster-bounds.ts';
-import { randomFrom } from '../support/random-batch.ts';
-import { summations } from '../support/recipe.ts';
+import { FLOAT32, FLOAT64 } from '../../../src/arithmetic/arithmetic.ts';
+import {
+  type ClusterBounds,
+  clusterBounds,
+  largestPartialSums,
+} from '../../../src/kernel/sets/cluster-bounds.ts';
+import { randomFrom } from '../../support/random-batch.ts';
+import { summations } from '../../support/recipe.ts';
 
 function boundsOf(
   values: readonly number[],

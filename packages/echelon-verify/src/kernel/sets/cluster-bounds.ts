@@ -3,9 +3,9 @@
  * summation. The derivation is in docs/explanation/error-bounds.md; the names below are those of its formulas.
  */
 
-import type { Deviation } from '../kernel/spread.ts';
-import type { Arithmetic } from './arithmetic.ts';
-import { FLOAT64, lowestBitExponent } from './arithmetic.ts';
+import type { Arithmetic } from '../../arithmetic/arithmetic.ts';
+import { FLOAT64, lowestBitExponent } from '../../arithmetic/arithmetic.ts';
+import type { Deviation } from './spread.ts';
 
 /** One entry per cluster. All numbers are in the unit of the values (or its square, for `squares`). */
 export interface ClusterBounds {

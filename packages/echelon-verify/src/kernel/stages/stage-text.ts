@@ -1,5 +1,5 @@
-import type { RowSet } from '../kernel/row-sets.ts';
-import type { Stage } from '../kernel/stages.ts';
+import type { RowSet } from '../sets/row-sets.ts';
+import type { Stage } from './chain.ts';
 
 /** A stage of a chain in words. */
 export function stageText(stage: Stage): string {

@@ -1,7 +1,17 @@
 /** Columns of values of which the trainer's own lie within intervals. */
 
 import type { Arithmetic } from './arithmetic.ts';
-import type { InputColumn } from './inputs.ts';
+
+/** A column of values, and how far each may be from what the trainer used. */
+export interface InputColumn {
+  /** Numbers of the trainer's format. */
+  readonly value: Float64Array;
+  readonly error?: Float64Array | undefined;
+  /** As the file states them, if these are other numbers. */
+  readonly stated?: Float64Array | undefined;
+  /** Distance to what the trainer may have used instead: the stated number, or its float32 rounding. */
+  readonly rounding?: Float64Array | undefined;
+}
 
 /** A column as the trainer may hold it: the float64 value of each row, and the interval of the trainer's number. */
 export interface IntervalColumn {
