@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { table } from 'command-kit/table';
 import { sourcesOf } from 'echelon-verify/cli/dump-files';
-import type { DumpAdapter, DumpStep } from 'echelon-verify/format/dumps/adapter';
-import { type DumpReport, verifyDump } from 'echelon-verify/verify-dump';
+import type { DumpAdapter, DumpStep } from 'echelon-verify/dumps/adapter';
+import { type DumpReport, verifyDump } from 'echelon-verify/verify/verify-dump';
 
 const CACHE = '.cache/trainers';
 const DUMPS = join(CACHE, 'dumps');

@@ -4,7 +4,7 @@ import { COMMITS, formFingerprint, KNOWN_FORMS, type KnownForm } from 'echelon-v
 import { estimatorOfForm } from 'echelon-verify/identify/identify';
 import { PROBES, probeValues, shortValue } from 'echelon-verify/identify/probes';
 import { estimatorOf } from 'echelon-verify/kernel/estimators/registry';
-import { AGGREGATIONS } from 'echelon-verify/step/aggregations';
+import { AGGREGATIONS } from 'echelon-verify/step/model/aggregations';
 import { LOSSES } from 'echelon-verify/step/losses/registry';
 
 const SHOWN = ['rewards 1, 0, 0, 0', 'a group of one row with reward 0.7', 'rewards 0.5 and 0.5002'];

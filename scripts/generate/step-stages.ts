@@ -1,10 +1,10 @@
 // Writes docs/reference/step-stages.md: which stage of a step can be verified for which trainer, from the columns of each source.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from 'echelon-verify/step/format/columns';
-import { STEP_ADAPTERS } from 'echelon-verify/step/format/dumps/registry';
-import { stepOfRows } from 'echelon-verify/step/format/dumps/step-adapter';
-import type { StepSettings } from 'echelon-verify/step/format/settings';
-import { STAGES, type StageName, type StepReport } from 'echelon-verify/step/step-report';
+import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from 'echelon-verify/format/step-columns';
+import { STEP_ADAPTERS } from 'echelon-verify/dumps/steps/registry';
+import { stepOfRows } from 'echelon-verify/dumps/steps/adapter';
+import type { StepSettings } from 'echelon-verify/format/step-settings';
+import { STAGES, type StageName, type StepReport } from 'echelon-verify/step/model/step-report';
 import { verifyStep } from 'echelon-verify/step/verify-step';
 
 /** What a dump or a hook records of a step. */

@@ -142,7 +142,7 @@ const FILES: Entry[] = Object.entries(FILE_COMMANDS).map(([name, summary]) => ({
   async load({ streams, output }) {
     // Of an experiment, too.
     if (name === 'signal') return (await import('./commands/signal.ts')).signalCommand(streams, output);
-    const { fileCommands } = await import('echelon-verify/cli/commands/files');
+    const { fileCommands } = await import('echelon-verify/cli/file-commands');
     return fileCommands(streams).find((command) => command.name() === name)!;
   },
 }));

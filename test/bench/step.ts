@@ -8,8 +8,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { StepBatch, StepTokens } from 'echelon-verify/step/format/step-batch';
-import { decodeStep, encodeStep } from 'echelon-verify/step/format/step-wire';
+import type { StepBatch, StepTokens } from 'echelon-verify/format/step-batch';
+import { decodeStep, encodeStep } from 'echelon-verify/format/step-wire';
 import { verifyStep } from 'echelon-verify/step/verify-step';
 import { machine, markdownTable, optionsOf, timeInTurn } from './harness.ts';
 

@@ -8,8 +8,8 @@ import { createWriteStream } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adapterOf } from 'echelon-verify/format/dumps/registry';
-import { type StatedDump, verifyDump } from 'echelon-verify/verify-dump';
+import { adapterOf } from 'echelon-verify/dumps/registry';
+import { type StatedDump, verifyDump } from 'echelon-verify/verify/verify-dump';
 import { type Folder, folder as newFolder } from '../../packages/echelon-verify/test/support/dump-files.ts';
 import {
   WRITERS,

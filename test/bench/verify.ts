@@ -5,7 +5,7 @@
 
 import type { Batch } from 'echelon-verify/format/batch';
 import { stepReturns } from 'echelon-verify/kernel/returns';
-import { verifyBatch } from 'echelon-verify/verify-batch';
+import { verifyBatch } from 'echelon-verify/verify/verify-batch';
 import { goldenBatch } from '../../packages/echelon-verify/test/support/golden-batches.ts';
 import { pick, reportBy } from '../../packages/echelon-verify/test/support/mutants/tools.ts';
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';

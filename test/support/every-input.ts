@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { ADAPTERS } from 'echelon-verify/format/dumps/registry';
+import { ADAPTERS } from 'echelon-verify/dumps/registry';
 import { parse } from 'protobufjs';
 import { parse as parseYaml } from 'yaml';
 import { TOOLS } from '../../src/cli/mcp/tools.ts';

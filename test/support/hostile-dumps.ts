@@ -5,9 +5,9 @@
 
 import { truncate } from 'node:fs/promises';
 import { zstdCompressSync } from 'node:zlib';
-import { adapterOf } from 'echelon-verify/format/dumps/registry';
+import { adapterOf } from 'echelon-verify/dumps/registry';
 import { BatchFormatError } from 'echelon-verify/format/format-error';
-import { verifyDump } from 'echelon-verify/verify-dump';
+import { verifyDump } from 'echelon-verify/verify/verify-dump';
 import { type Folder, folder } from '../../packages/echelon-verify/test/support/dump-files.ts';
 import { parquetFile, parquetOfLists } from '../../packages/echelon-verify/test/support/parquet-bytes.ts';
 import { pickled, torchFile } from '../../packages/echelon-verify/test/support/torch-bytes.ts';

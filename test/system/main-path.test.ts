@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { RowExplanation } from 'echelon-verify/explain/explain';
 import { formatExplanation } from 'echelon-verify/explain/explain-text';
-import type { BatchReport } from 'echelon-verify/report';
+import type { BatchReport } from 'echelon-verify/report/report';
 import { parse } from 'yaml';
 import { readSpec } from '../../src/cli/folder-files.ts';
 import { parseEntryId } from '../../src/core/ids.ts';

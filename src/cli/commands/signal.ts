@@ -4,7 +4,7 @@ import { table } from 'command-kit/table';
 import type { Command } from 'commander';
 import type { SignalPage } from 'echelon-client/calls';
 import type { TextStreams } from 'echelon-verify/cli/batch-files';
-import { fileCommands } from 'echelon-verify/cli/commands/files';
+import { fileCommands } from 'echelon-verify/cli/file-commands';
 import { signalFile } from 'echelon-verify/cli/signal-file';
 import { readPages } from '../client.ts';
 import { type ApiOptions, clientFor, withConnection } from '../connection.ts';

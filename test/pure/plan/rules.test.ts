@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { FINDINGS } from 'echelon-verify/provenance/findings';
-import { STEP_FINDINGS } from 'echelon-verify/step/findings';
+import { FINDINGS } from 'echelon-verify/report/findings';
+import { STEP_FINDINGS } from 'echelon-verify/report/step-findings';
 import { parse } from 'yaml';
 import { specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { explainRow } from 'echelon-verify/explain/explain';
-import { decodeBatch, encodeBatch } from 'echelon-verify/format/wire';
+import { decodeBatch, encodeBatch } from 'echelon-verify/format/batch-wire';
 import { createVerifierPool } from 'echelon-verify/pool/pool';
 import { goldenBatch } from '../../../packages/echelon-verify/test/support/golden-batches.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { readBatchFile } from 'echelon-verify/format/read';
-import { encodeBatch } from 'echelon-verify/format/wire';
+import { encodeBatch } from 'echelon-verify/format/batch-wire';
 import type { Browser, Page } from 'playwright-core';
 import type { AttemptEvent } from '../../../src/core/events.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../../support/browser.ts';

@@ -1,5 +1,5 @@
-import { NOT_VERIFIABLE } from 'echelon-verify/report';
-import { contradictionsOf } from 'echelon-verify/training-signal';
+import { NOT_VERIFIABLE } from 'echelon-verify/report/report';
+import { contradictionsOf } from 'echelon-verify/report/training-signal';
 import { type Counts, inWords, type Outcome, worstOf } from './outcomes.ts';
 
 /** A recorded batch as lists hold it. */

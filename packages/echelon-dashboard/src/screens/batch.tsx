@@ -1,9 +1,9 @@
 import { counted } from 'command-kit/plural';
 import type { Answer, BatchRows } from 'echelon-client/calls';
-import type { BatchReport } from 'echelon-verify/report';
-import type { TokenExplanation } from 'echelon-verify/step/explain-step';
-import type { StepReport } from 'echelon-verify/step/step-report';
-import type { TokenColumns } from 'echelon-verify/step/token-columns';
+import type { BatchReport } from 'echelon-verify/report/report';
+import type { TokenExplanation } from 'echelon-verify/explain/explain-step';
+import type { StepReport } from 'echelon-verify/step/model/step-report';
+import type { TokenColumns } from 'echelon-verify/verify/token-columns';
 import { useEffect, useMemo } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useGet } from '../app/resource.ts';

@@ -6,9 +6,9 @@ import { type BundleHead, type BundleOf, readBundleHead } from '../format/bundle
 import { BatchFormatError } from '../format/format-error.ts';
 import { readRecorded } from '../format/read.ts';
 import { lastRead } from '../format/reading.ts';
-import type { BatchReport } from '../report.ts';
-import type { StepBatch } from '../step/format/step-batch.ts';
-import type { DumpReport } from '../verify-dump.ts';
+import type { BatchReport } from '../report/report.ts';
+import type { StepBatch } from '../format/step-batch.ts';
+import type { DumpReport } from '../verify/verify-dump.ts';
 import { readBounded } from './read-bounded.ts';
 
 /** The streams to which the commands on batch files write. */

@@ -2,7 +2,7 @@ import { EXIT } from 'command-kit/exit';
 import { inert } from 'command-kit/inert';
 import { json } from 'command-kit/output';
 import { table } from 'command-kit/table';
-import { type Comparison, compare } from '../explain/estimate.ts';
+import { type Comparison, compare } from '../identify/estimate.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 

@@ -2,7 +2,7 @@ import { EXIT } from 'command-kit/exit';
 import { inert } from 'command-kit/inert';
 import { json } from 'command-kit/output';
 import { table } from 'command-kit/table';
-import { type EstimatorOverrides, estimate } from '../explain/estimate.ts';
+import { type EstimatorOverrides, estimate } from '../identify/estimate.ts';
 import type { Batch } from '../format/batch.ts';
 import { allowedInWords, isAllowed } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';

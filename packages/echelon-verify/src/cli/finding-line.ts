@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { inert } from 'command-kit/inert';
-import type { Finding } from '../report.ts';
+import type { Finding } from '../report/report.ts';
 
 /** A finding as an indented line. */
 export function findingLine({ severity, code, message }: Finding): string {

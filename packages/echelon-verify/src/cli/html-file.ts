@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { cut } from 'command-kit/cut';
 import { inert } from 'command-kit/inert';
 import { shellWord } from 'command-kit/shell-word';
-import { adapterOf } from '../format/dumps/registry.ts';
+import { adapterOf } from '../dumps/registry.ts';
 import type { FirstWrong, ListedReport, Totals } from '../html/contents.ts';
 import type { ReportCollector } from '../html/write-report.ts';
-import { configurationText } from '../verify-dump.ts';
+import { configurationText } from '../verify/verify-dump.ts';
 import { type AnyReport, BatchFileError } from './batch-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { fileCommands } from './commands/files.ts';
+import { fileCommands } from './file-commands.ts';
 
 /*
  * `echelon-verify FILE…`: the commands on recorded batches as a separate program, for the package `echelon-verify`. The package

@@ -7,11 +7,11 @@ import { significant } from 'command-kit/number';
 import { nounOf, plural } from 'command-kit/plural';
 import { shellWord } from 'command-kit/shell-word';
 import { table } from 'command-kit/table';
-import { groupedBy } from '../grouped-by.ts';
-import { commonCoverage } from '../step/coverage.ts';
-import type { PooledSteps } from '../step/engines/pool.ts';
-import type { Coverage, StageName, StepFileReport, StepReport, ValueReport } from '../step/step-report.ts';
-import { STAGES } from '../step/step-report.ts';
+import { groupedBy } from '../base/grouped-by.ts';
+import { commonCoverage } from '../step/model/coverage.ts';
+import type { PooledSteps } from '../verify/pooled-steps.ts';
+import type { Coverage, StageName, StepFileReport, StepReport, ValueReport } from '../step/model/step-report.ts';
+import { STAGES } from '../step/model/step-report.ts';
 import { findingLine } from './finding-line.ts';
 
 /** The exit status for steps alone: 0 needs every stage that the loss has, or those that are required. */

@@ -11,22 +11,22 @@ import { explainRow } from '../explain/explain.ts';
 import { formatExplanation } from '../explain/explain-text.ts';
 import type { Batch } from '../format/batch.ts';
 import { type BundleOf, bundleOf } from '../format/bundle.ts';
-import type { DumpAdapter } from '../format/dumps/adapter.ts';
-import { ADAPTERS } from '../format/dumps/registry.ts';
-import { runsOf } from '../format/dumps/runs.ts';
+import type { DumpAdapter } from '../dumps/adapter.ts';
+import { ADAPTERS } from '../dumps/registry.ts';
+import { runsOf } from '../dumps/runs.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { progressed } from '../format/reading.ts';
 import type { FirstWrong } from '../html/contents.ts';
 import { createReportCollector } from '../html/write-report.ts';
-import { present } from '../present.ts';
-import type { BatchReport, Finding } from '../report.ts';
-import { type PooledSteps, pooledSteps } from '../step/engines/pool.ts';
-import { createStepJudge } from '../step/explained-steps.ts';
-import { anyAdapterOf, stepsBesides } from '../step/format/dumps/registry.ts';
-import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
-import type { StageName, StepFileReport } from '../step/step-report.ts';
-import { verifyBatch } from '../verify-batch.ts';
-import { type DumpReport, type StatedDump, verifySteps, withRowsCompared } from '../verify-dump.ts';
+import { present } from '../base/present.ts';
+import type { BatchReport, Finding } from '../report/report.ts';
+import { type PooledSteps, pooledSteps } from '../verify/pooled-steps.ts';
+import { createStepJudge } from '../verify/explained-steps.ts';
+import { anyAdapterOf, stepsBesides } from '../dumps/steps/registry.ts';
+import type { StepAdapter } from '../dumps/steps/adapter.ts';
+import type { StageName, StepFileReport } from '../step/model/step-report.ts';
+import { verifyBatch } from '../verify/verify-batch.ts';
+import { type DumpReport, type StatedDump, verifySteps, withRowsCompared } from '../verify/verify-dump.ts';
 import {
   type AnyReport,
   BatchFileError,

@@ -21,8 +21,8 @@ import {
 import type { Norm } from '../kernel/estimators/estimator.ts';
 import { GOAL, type GoalDistances, goalDistances, goalPath, type Transitions } from '../kernel/graph.ts';
 import { stageText } from '../kernel/stages/stage-text.ts';
-import { present } from '../present.ts';
-import type { RowOutcome } from '../report.ts';
+import { present } from '../base/present.ts';
+import type { RowOutcome } from '../report/report.ts';
 import { findLikelyCause } from './likely-cause.ts';
 
 /** Members listed per level at most; `size` holds the full number. */

@@ -11,7 +11,7 @@ import { type AnyParameters, completeParameters } from '../kernel/estimators/par
 import { type EstimatorName, estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
 import { wholeGroups } from '../provenance/whole-groups.ts';
 import { wholeBatchCauses } from './batch-causes.ts';
-import { type Estimate, type EstimatorOverrides, estimate } from './estimate.ts';
+import { type Estimate, type EstimatorOverrides, estimate } from '../identify/estimate.ts';
 import { solvedCauses, VALUE_CAUSES } from './value-causes.ts';
 
 export interface LikelyCause {

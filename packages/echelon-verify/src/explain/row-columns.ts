@@ -6,7 +6,7 @@ import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import { type DropReason, sharesOf, truePart } from '../bounds/true-part.ts';
 import { type Batch, batchFingerprint, stepsOf } from '../format/batch.ts';
-import type { RowOutcome } from '../report.ts';
+import type { RowOutcome } from '../report/report.ts';
 import { finite, formsOf } from './explain.ts';
 
 /** Which rows; all conditions hold together. */

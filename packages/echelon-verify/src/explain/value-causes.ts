@@ -6,7 +6,7 @@
 import { significant } from 'command-kit/number';
 import type { Batch } from '../format/batch.ts';
 import { isPerToken } from '../format/batch.ts';
-import { present } from '../present.ts';
+import { present } from '../base/present.ts';
 
 /** A fault, and the advantages of a trainer that has it. */
 export interface ValueCause {

@@ -6,7 +6,7 @@ import type { EstimatorName, EstimatorParameters } from '../kernel/estimators/re
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import type { RewardColumn } from '../kernel/stages/chain.ts';
 import type { TokenColumnName } from '../kernel/stages/token-sequences.ts';
-import type { StepColumns } from '../kernel/steps.ts';
+import type { StepColumns } from '../kernel/sets/steps.ts';
 import { BatchFormatError } from './format-error.ts';
 
 /** Rows that a batch may have at most. */

@@ -16,9 +16,9 @@ import {
   usesOf,
 } from '../format/batch.ts';
 import { progressed } from '../format/reading.ts';
-import { present } from '../present.ts';
+import { present } from '../base/present.ts';
 import { looksRounded, statesHalfPrecision } from '../provenance/half-precision.ts';
-import type { RowOutcome } from '../report.ts';
+import type { RowOutcome } from '../report/report.ts';
 import { KNOWN_FORMS, type KnownForm } from './fingerprints.ts';
 import { type Difference, tellApart } from './probes.ts';
 

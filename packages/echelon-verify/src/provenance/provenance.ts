@@ -9,11 +9,11 @@ import { type Batch, usesOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
 import type { MissingRule } from '../kernel/stages/chain.ts';
 import { TOKEN_COLUMNS } from '../kernel/stages/token-sequences.ts';
-import type { Finding } from '../report.ts';
-import { asCollected } from './as-collected.ts';
-import { finding, some } from './findings.ts';
-import { batchReturnBounds } from './return-bounds.ts';
-import { mismatchedScores } from './score-bounds.ts';
+import type { Finding } from '../report/report.ts';
+import { asCollected } from '../format/as-collected.ts';
+import { finding, some } from '../report/findings.ts';
+import { batchReturnBounds } from '../bounds/return-bounds.ts';
+import { mismatchedScores } from '../bounds/score-bounds.ts';
 
 /** All findings on identity, order, completeness and consistency of the rows. */
 export function checkProvenance(batch: Batch, inputs: Inputs): Finding[] {

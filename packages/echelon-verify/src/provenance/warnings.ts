@@ -3,10 +3,10 @@
 import { counted } from 'command-kit/plural';
 import { type Batch, usesOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
-import { idCount } from '../kernel/steps.ts';
-import type { Finding } from '../report.ts';
-import { asCollected } from './as-collected.ts';
-import { finding, some } from './findings.ts';
+import { idCount } from '../kernel/sets/steps.ts';
+import type { Finding } from '../report/report.ts';
+import { asCollected } from '../format/as-collected.ts';
+import { finding, some } from '../report/findings.ts';
 
 /** Groups below this number of rows say nothing about a drifting mean. */
 const MIN_GROUP_ROWS = 8;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { BatchFormatError } from '../../src/format/format-error.ts';
 import { readBatchFile } from '../../src/format/read.ts';
-import { encodeBatch } from '../../src/format/wire.ts';
+import { encodeBatch } from '../../src/format/batch-wire.ts';
 import { sampleFile } from '../sample-batch.ts';
 
 test('JSON and protobuf are recognised, plain and in gzip', () => {

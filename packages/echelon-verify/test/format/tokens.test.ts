@@ -7,8 +7,8 @@ import { readBundleHead, writeBundle } from '../../src/format/bundle.ts';
 import { BatchFormatError } from '../../src/format/format-error.ts';
 import { readBatchFile } from '../../src/format/read.ts';
 import { constantAdvantage, TOKEN_KEYS } from '../../src/format/tokens.ts';
-import { decodeBatch, encodeBatch } from '../../src/format/wire.ts';
-import { verifyBatch } from '../../src/verify-batch.ts';
+import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
+import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { goldenTokens } from '../support/golden-tokens.ts';
 import { without } from '../support/token-batch.ts';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
 import { explainRow } from 'echelon-verify/explain/explain';
 import { type RowQuery, rowColumns } from 'echelon-verify/explain/row-columns';
-import { verifyBatch } from 'echelon-verify/verify-batch';
+import { verifyBatch } from 'echelon-verify/verify/verify-batch';
 import { goldenBatch } from '../../../../packages/echelon-verify/test/support/golden-batches.ts';
 import type { BatchView } from '../../../../src/schemas/records.ts';
 import { keptOutput, runProgram } from '../../../support/cli.ts';

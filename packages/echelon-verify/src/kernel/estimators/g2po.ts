@@ -1,4 +1,4 @@
-import { nodeColumns } from '../node-values.ts';
+import { nodeColumns } from './node-values.ts';
 import type { Estimator, EstimatorInput, RowPlan } from './estimator.ts';
 import { gigpoStepTerm } from './gigpo.ts';
 import { grpo } from './grpo.ts';

@@ -18,7 +18,7 @@ import {
   trajectoryMeans,
 } from '../sets/row-sets.ts';
 import { type Deviation, divisor, type EpsilonPlace, type Spread } from '../sets/spread.ts';
-import { checkLength, idCount } from '../steps.ts';
+import { checkLength, idCount } from '../sets/steps.ts';
 import { type Accumulate, accumulate } from './accumulate.ts';
 import { type SubtractTokenBaseline, subtractTokenBaseline } from './subtract-token-baseline.ts';
 import type { TokenSequences } from './token-sequences.ts';

@@ -26,7 +26,7 @@ import {
 } from '../sets/row-sets.ts';
 import { type SetBounds, tokenSets, valueSets } from '../sets/set-bounds.ts';
 import type { Deviation } from '../sets/spread.ts';
-import { idCount } from '../steps.ts';
+import { idCount } from '../sets/steps.ts';
 import { boundAccumulate } from './accumulate-bounds.ts';
 import {
   applyMissing,

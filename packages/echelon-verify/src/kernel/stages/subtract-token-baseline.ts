@@ -1,6 +1,6 @@
 /** Baselines of single tokens: a mean of the group's returns at one place, weighted by the variance of the path that led there. */
 
-import { idCount } from '../steps.ts';
+import { idCount } from '../sets/steps.ts';
 import type { TokenSequences } from './token-sequences.ts';
 
 /** What tokens of a group are compared with each other: those at one position of the response, or those trained as the j-th. */

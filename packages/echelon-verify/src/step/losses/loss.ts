@@ -1,7 +1,7 @@
 /** What a policy loss is: one file for each in this folder. */
 
-import type { StepArithmetic, Term } from '../arithmetic.ts';
-import { emptyTerm } from '../arithmetic.ts';
+import type { StepArithmetic, Term } from './arithmetic.ts';
+import { emptyTerm } from './arithmetic.ts';
 
 /** One token on its way through a loss. Inputs are exact; the ratio has the trainer's possible error. */
 export interface TokenState {

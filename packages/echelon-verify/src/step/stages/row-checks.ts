@@ -1,8 +1,8 @@
 /** Stages that compare the rows that the loss receives with those of the rollout: their digests, and the advantages that were estimated. */
 
-import type { StepBatch } from '../format/step-batch.ts';
-import { CODE } from '../judge.ts';
-import type { StageName, StageReport } from '../step-report.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
+import { CODE } from '../model/judge.ts';
+import type { StageName, StageReport } from '../model/step-report.ts';
 
 /** The advantages of a batch, by the names of its rows' trajectories. */
 export interface Estimated {

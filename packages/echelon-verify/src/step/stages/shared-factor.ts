@@ -5,11 +5,11 @@
 
 import { significant } from 'command-kit/number';
 import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
-import type { Finding } from '../../report.ts';
-import { errorOf, type StepArithmetic } from '../arithmetic.ts';
-import type { StepModel, TokenChain } from '../chain.ts';
-import { stepFinding } from '../findings.ts';
-import { STAGES, type StageName } from '../step-report.ts';
+import type { Finding } from '../../report/report.ts';
+import { errorOf, type StepArithmetic } from '../losses/arithmetic.ts';
+import type { StepModel, TokenChain } from '../model/chain.ts';
+import { stepFinding } from '../../report/step-findings.ts';
+import { STAGES, type StageName } from '../model/step-report.ts';
 import type { Compared } from './token-checks.ts';
 
 /**

@@ -1,11 +1,11 @@
 /** Stages that are decided token by token from the chain: each compares one reported column. */
 
-import { emptyTerm, type Term } from '../arithmetic.ts';
-import { mayOverflow, type StepModel, type TokenChain } from '../chain.ts';
-import { CODE, judge } from '../judge.ts';
+import { emptyTerm, type Term } from '../losses/arithmetic.ts';
+import { mayOverflow, type StepModel, type TokenChain } from '../model/chain.ts';
+import { CODE, judge } from '../model/judge.ts';
 import { SIDE } from '../losses/loss.ts';
-import { lackingComputedWeight } from '../needs.ts';
-import type { StageName } from '../step-report.ts';
+import { lackingComputedWeight } from '../model/needs.ts';
+import type { StageName } from '../model/step-report.ts';
 
 /** A stage of a token. */
 export interface TokenCheck {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { rowColumns } from 'echelon-verify/explain/row-columns';
-import { encodeBatch } from 'echelon-verify/format/wire';
+import { encodeBatch } from 'echelon-verify/format/batch-wire';
 import { createVerifierPool } from 'echelon-verify/pool/pool';
 import { goldenBatch } from '../../../../../packages/echelon-verify/test/support/golden-batches.ts';
 import { appFor } from '../../../../support/http-app.ts';

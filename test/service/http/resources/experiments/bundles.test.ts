@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { readBatchFile } from 'echelon-verify/format/read';
-import { encodeBatch } from 'echelon-verify/format/wire';
+import { encodeBatch } from 'echelon-verify/format/batch-wire';
 import { bundle as bundleTask } from 'echelon-verify/pool/tasks';
 import { goldenBatch } from '../../../../../packages/echelon-verify/test/support/golden-batches.ts';
 import { appFor } from '../../../../support/http-app.ts';
