@@ -10,9 +10,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { table } from 'command-kit/table';
-import { sourcesOf } from 'echelon-verify/cli/dump-files';
-import type { DumpAdapter, DumpStep } from 'echelon-verify/dumps/adapter';
-import { type DumpReport, verifyDump } from 'echelon-verify/verify/verify-dump';
+import { sourcesOf } from '../packages/echelon-verify/src/cli/dump-files.ts';
+import type { DumpAdapter, DumpStep } from '../packages/echelon-verify/src/dumps/adapter.ts';
+import { type DumpReport, verifyDump } from '../packages/echelon-verify/src/verify/verify-dump.ts';
 
 const CACHE = '.cache/trainers';
 const DUMPS = join(CACHE, 'dumps');

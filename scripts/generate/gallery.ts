@@ -1,9 +1,9 @@
 // Writes docs/gallery: for each public bug a file with its mistake, and the page that explains what the verifier says about it.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import type { TextStreams } from 'echelon-verify/cli/batch-files';
-import { explainFile } from 'echelon-verify/cli/explain-file';
-import { identifyFile } from 'echelon-verify/cli/identify-file';
-import { verifyFiles } from 'echelon-verify/cli/verify-files';
+import type { TextStreams } from 'echelon-verify/cli';
+import { explainFile } from '../../packages/echelon-verify/src/cli/explain-file.ts';
+import { identifyFile } from '../../packages/echelon-verify/src/cli/identify-file.ts';
+import { verifyFiles } from '../../packages/echelon-verify/src/cli/verify-files.ts';
 import { BUGS, batchOf } from '../gallery/bugs.ts';
 import { STEP_BUGS, stepFileOf } from '../gallery/steps.ts';
 

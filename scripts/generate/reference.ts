@@ -1,7 +1,7 @@
 // Writes the reference pages of findings, metrics and spec fields from the code.
 import { writeFileSync } from 'node:fs';
-import { FINDINGS } from 'echelon-verify/report/findings';
-import { STEP_FINDINGS } from 'echelon-verify/report/step-findings';
+import { FINDINGS } from '../../packages/echelon-verify/src/report/findings.ts';
+import { STEP_FINDINGS } from '../../packages/echelon-verify/src/report/step-findings.ts';
 import { allEngines } from '../../src/engines/registry.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 

@@ -1,6 +1,6 @@
 import type { Output } from 'command-kit/output';
 import type { Command } from 'commander';
-import type { TextStreams } from 'echelon-verify/cli/batch-files';
+import type { TextStreams } from 'echelon-verify/cli';
 import { FILE_COMMANDS } from './file-commands.ts';
 
 /** Where commands write. */

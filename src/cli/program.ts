@@ -1,7 +1,7 @@
 import type { Output } from 'command-kit/output';
 import { wrapped } from 'command-kit/width';
 import { Command, Help } from 'commander';
-import type { TextStreams } from 'echelon-verify/cli/batch-files';
+import type { TextStreams } from 'echelon-verify/cli';
 import { COMMANDS, type Entry, loaded } from './commands.ts';
 import { GLOBAL_OPTIONS } from './group.ts';
 import { VERSION } from './package-version.ts';

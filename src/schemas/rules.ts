@@ -1,4 +1,4 @@
-import { NOT_VERIFIABLE } from 'echelon-verify/report/report';
+import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { type Static, Type } from 'typebox';
 import { Count, CountOf, nullable, Text } from './answer-parts.ts';
 import { metricName } from './metric-name.ts';

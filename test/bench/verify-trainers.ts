@@ -4,8 +4,8 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { batchOf, estimatorOfId } from 'echelon-verify/dumps/dump-batch';
-import { verifyBatch } from 'echelon-verify/verify/verify-batch';
+import { batchOf, estimatorOfId } from '../../packages/echelon-verify/src/dumps/dump-batch.ts';
+import { verifyBatch } from '../../packages/echelon-verify/src/verify/verify-batch.ts';
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
 import { afterWarmUp, cpuClock, machine, quantile, show } from './harness.ts';
 

@@ -1,3 +1,4 @@
+export { PRECISIONS } from './arithmetic/arithmetic.ts';
 export type { ClusterLevel } from './kernel/clusters.ts';
 export { clusterLevels, MAX_LEVEL_ENTRIES } from './kernel/clusters.ts';
 export type {
@@ -28,7 +29,13 @@ export type {
 } from './kernel/estimators/parameters.ts';
 export { completeParameters } from './kernel/estimators/parameters.ts';
 export type { EstimatorName, EstimatorParameters } from './kernel/estimators/registry.ts';
-export { ESTIMATORS, estimatorNames, isEstimatorName } from './kernel/estimators/registry.ts';
+export {
+  ESTIMATORS,
+  estimatorNames,
+  estimatorOf,
+  isEstimatorName,
+  parameterFromText,
+} from './kernel/estimators/registry.ts';
 export type { RlooParameters } from './kernel/estimators/rloo.ts';
 export { RLOO_RECIPE, rloo } from './kernel/estimators/rloo.ts';
 export type { ReturnParameters, RewardColumns } from './kernel/returns.ts';

@@ -5,7 +5,7 @@ import { inert } from 'command-kit/inert';
 import type { Output } from 'command-kit/output';
 import type { Command } from 'commander';
 import { COMPARISON_ID, type ComparisonFile, curvesQuery } from 'echelon-client/comparison-file';
-import { withJson } from 'echelon-verify/html/write-report';
+import { withJson } from 'echelon-verify/html/report';
 import { type Client, readPages } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';

@@ -5,7 +5,7 @@ import { json, type Output } from 'command-kit/output';
 import { table } from 'command-kit/table';
 import { Command, InvalidArgumentError } from 'commander';
 import { parse } from 'csv-parse/sync';
-import { readBounded } from 'echelon-verify/cli/read-bounded';
+import { readBounded } from 'echelon-verify/cli';
 import {
   type GameResult,
   type Judgement,

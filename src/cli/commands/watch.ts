@@ -8,7 +8,7 @@ import { plural } from 'command-kit/plural';
 import { shortened } from 'command-kit/width';
 import { Command, Option } from 'commander';
 import type { Experiment, ExperimentEvent } from 'echelon-client/calls';
-import { isWrong } from 'echelon-verify/report/training-signal';
+import { isWrong } from 'echelon-verify/report';
 import type { FeedEntry } from '../../core/events.ts';
 import type { Client } from '../client.ts';
 import { type ApiOptions, clientFor, withConnection } from '../connection.ts';

@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 import { json, type Output } from 'command-kit/output';
 import { table } from 'command-kit/table';
 import type { ComparisonDetail, ComparisonPlan, Experiment, ExperimentSpec } from 'echelon-client/calls';
-import type { BatchReport } from 'echelon-verify/report/report';
+import type { BatchReport } from 'echelon-verify/report';
 import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import { explanationText } from '../commands/batches.ts';

@@ -1,6 +1,6 @@
-import { BatchFormatError } from 'echelon-verify/format/format-error';
-import { VerifierBusyError } from 'echelon-verify/pool/child';
-import { NOT_VERIFIABLE } from 'echelon-verify/report/report';
+import { BatchFormatError } from 'echelon-verify/format';
+import { VerifierBusyError } from 'echelon-verify/pool';
+import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { EchelonError } from '../../core/errors.ts';
 import type { ControllerEvent } from '../../core/events.ts';
 import { retryUntil } from '../../core/retry.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { NOT_VERIFIABLE } from 'echelon-verify/report/report';
+import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { EchelonError } from '../../core/errors.ts';
 import type { BatchPartEvent, ControllerEvent } from '../../core/events.ts';
 import { compareIds, readSegments } from '../archive/archive-segments.ts';

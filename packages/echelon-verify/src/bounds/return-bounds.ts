@@ -4,12 +4,12 @@
  */
 
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
+import { asCollected } from '../format/as-collected.ts';
 import type { Batch, BatchEstimator } from '../format/batch.ts';
 import { usesOf } from '../format/batch.ts';
 import { goalDistances, goalReturns } from '../kernel/graph.ts';
 import { stepReturns } from '../kernel/returns.ts';
 import { idCount } from '../kernel/sets/steps.ts';
-import { asCollected } from '../format/as-collected.ts';
 
 /** Returns in float64, and for each the distance within which the trainer's own lies. */
 export interface ReturnBounds {

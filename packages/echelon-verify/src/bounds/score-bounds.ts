@@ -1,8 +1,8 @@
 /** Row scores from rewards: a trajectory's rewards, summed, less the row's own penalty. */
 
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
-import { type Batch, usesOf } from '../format/batch.ts';
 import { asCollected } from '../format/as-collected.ts';
+import { type Batch, usesOf } from '../format/batch.ts';
 
 export interface ScoreCheck {
   /** Rows whose score cannot come from the rewards. */

@@ -1,8 +1,8 @@
 /** What a page asks the verifier in its worker thread, and what it answers. All of it can be cloned between threads. */
 import type { RowExplanation } from '../explain/explain.ts';
+import type { TokenExplanation } from '../explain/explain-step.ts';
 import type { RowColumns } from '../explain/row-columns.ts';
 import type { BatchReport } from '../report/report.ts';
-import type { TokenExplanation } from '../explain/explain-step.ts';
 import type { RecordedStepReport } from '../verify/recorded-step.ts';
 import type { TokenColumns } from '../verify/token-columns.ts';
 

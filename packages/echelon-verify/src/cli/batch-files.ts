@@ -6,8 +6,8 @@ import { type BundleHead, type BundleOf, readBundleHead } from '../format/bundle
 import { BatchFormatError } from '../format/format-error.ts';
 import { readRecorded } from '../format/read.ts';
 import { lastRead } from '../format/reading.ts';
-import type { BatchReport } from '../report/report.ts';
 import type { StepBatch } from '../format/step-batch.ts';
+import type { BatchReport } from '../report/report.ts';
 import type { DumpReport } from '../verify/verify-dump.ts';
 import { readBounded } from './read-bounded.ts';
 

@@ -3,10 +3,10 @@ import { shellWord } from 'command-kit/shell-word';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PRECISIONS, type Precision } from '../arithmetic/arithmetic.ts';
 import { type Mapping, MEANINGS, mappingFromTexts } from '../dumps/adapter.ts';
+import { ALL_ADAPTERS } from '../dumps/steps/registry.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames } from '../kernel/estimators/registry.ts';
-import { ALL_ADAPTERS } from '../dumps/steps/registry.ts';
 import type { StatedDump } from '../verify/verify-dump.ts';
 
 /** What a user states of dumps of other trainers. */

@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import { inert } from 'command-kit/inert';
 import { percent } from 'command-kit/number';
 import { plural } from 'command-kit/plural';
-import { adapterOf } from '../dumps/registry.ts';
 import { groupedBy } from '../base/grouped-by.ts';
+import { adapterOf } from '../dumps/registry.ts';
 import { addSignal, NO_SIGNAL, type SignalHealth } from '../verify/signal.ts';
 import { configurationText, type DumpReport } from '../verify/verify-dump.ts';
 

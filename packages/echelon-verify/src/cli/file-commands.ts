@@ -17,8 +17,8 @@ import { compareFile } from './compare-file.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from './dump-options.ts';
 import { estimateFile } from './estimate-file.ts';
 import { explainFile } from './explain-file.ts';
-import { signalFile } from './signal-file.ts';
 import { identifyCommand } from './identify-command.ts';
+import { signalFile } from './signal-file.ts';
 import { verifyCommand } from './verify-command.ts';
 
 /** The commands on recorded batches, which need no server: verify, explain, estimate, compare, signal, identify. */

@@ -7,13 +7,16 @@ import { nearestName } from 'command-kit/nearest';
 import { json } from 'command-kit/output';
 import { table } from 'command-kit/table';
 import type { HalfPrecision, Precision } from '../arithmetic/arithmetic.ts';
-import { type Batch, estimatorFrom } from '../format/batch.ts';
+import { groupedBy } from '../base/grouped-by.ts';
+import { present } from '../base/present.ts';
 import type { DumpStep, Mapping } from '../dumps/adapter.ts';
 import { batchOf } from '../dumps/dump-batch.ts';
 import { adapterFor } from '../dumps/registry.ts';
 import { TABLE } from '../dumps/table.ts';
-import { groupedBy } from '../base/grouped-by.ts';
 import { type ChangedForm, changedForm } from '../explain/changed-form.ts';
+import { formatIdentification } from '../explain/step-text.ts';
+import { type Batch, estimatorFrom } from '../format/batch.ts';
+import type { StepBatch } from '../format/step-batch.ts';
 import { formFingerprint, KNOWN_FORMS, knownForm, sourceOf } from '../identify/fingerprints.ts';
 import type { Candidate, Identification } from '../identify/identify.ts';
 import {
@@ -25,11 +28,8 @@ import {
   summaryOf,
 } from '../identify/identify.ts';
 import { type Difference, probeTable, shortValue } from '../identify/probes.ts';
-import { estimatorOf } from '../kernel/estimators/registry.ts';
-import { present } from '../base/present.ts';
-import { formatIdentification } from '../explain/step-text.ts';
-import type { StepBatch } from '../format/step-batch.ts';
 import { identifyStep } from '../identify/steps/identify-step.ts';
+import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { stepsOf } from './steps-of.ts';
 

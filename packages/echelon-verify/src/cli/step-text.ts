@@ -9,9 +9,15 @@ import { shellWord } from 'command-kit/shell-word';
 import { table } from 'command-kit/table';
 import { groupedBy } from '../base/grouped-by.ts';
 import { commonCoverage } from '../step/model/coverage.ts';
-import type { PooledSteps } from '../verify/pooled-steps.ts';
-import type { Coverage, StageName, StepFileReport, StepReport, ValueReport } from '../step/model/step-report.ts';
+import type {
+  Coverage,
+  StageName,
+  StepFileReport,
+  StepReport,
+  ValueReport,
+} from '../step/model/step-report.ts';
 import { STAGES } from '../step/model/step-report.ts';
+import type { PooledSteps } from '../verify/pooled-steps.ts';
 import { findingLine } from './finding-line.ts';
 
 /** The exit status for steps alone: 0 needs every stage that the loss has, or those that are required. */

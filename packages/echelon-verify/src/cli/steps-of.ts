@@ -1,8 +1,8 @@
 /** The optimizer steps that a path holds, for the commands that name or explain one of them. */
 
 import { open, stat } from 'node:fs/promises';
-import { inflateStart, isGzip } from '../format/inflate.ts';
 import { STEP_ADAPTERS } from '../dumps/steps/registry.ts';
+import { inflateStart, isGzip } from '../format/inflate.ts';
 import { partOf } from '../format/join-ranks.ts';
 import { STEP_FORMAT } from '../format/read-step.ts';
 import type { StepBatch } from '../format/step-batch.ts';

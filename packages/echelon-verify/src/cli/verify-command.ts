@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { ALL_ADAPTERS } from '../dumps/steps/registry.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import { stagesOf } from '../step/model/coverage.ts';
-import { ALL_ADAPTERS } from '../dumps/steps/registry.ts';
 import type { StageName } from '../step/model/step-report.ts';
 import { orUnreadable, type TextStreams } from './batch-files.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from './dump-options.ts';

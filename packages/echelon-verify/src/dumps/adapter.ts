@@ -1,7 +1,7 @@
 /** What reads another trainer's dump: the interface of the adapters, one file each in this folder. */
 
-import type { Finding } from '../report/report.ts';
 import type { BatchEstimator, TokenColumns } from '../format/batch.ts';
+import type { Finding } from '../report/report.ts';
 import type { EvaluationPlan } from './evaluation.ts';
 import type { ParquetHead } from './parquet.ts';
 import type { LoggedRewards } from './trainer-state.ts';

@@ -1,10 +1,10 @@
 import { counted } from 'command-kit/plural';
+import { present } from '../base/present.ts';
+import { type Batch, type BatchEstimator, usesOf } from '../format/batch.ts';
 import { formOfSettings, KNOWN_FORMS, knownForm, type TrainerSettings } from '../identify/fingerprints.ts';
 import { estimatorOfForm } from '../identify/identify.ts';
-import { present } from '../base/present.ts';
 import { finding } from '../report/findings.ts';
 import type { Finding } from '../report/report.ts';
-import { type Batch, type BatchEstimator, usesOf } from '../format/batch.ts';
 import type { DumpStep, Names } from './adapter.ts';
 
 /** The estimator of a known form, by its id. */

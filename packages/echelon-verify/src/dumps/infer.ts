@@ -1,10 +1,10 @@
 /** Which estimators explain the advantages of a dump, when nothing states one. Evidence, not proof. */
 
 import type { Precision } from '../arithmetic/arithmetic.ts';
+import { type BatchEstimator, estimatorFrom } from '../format/batch.ts';
 import { formFingerprint, KNOWN_FORMS } from '../identify/fingerprints.ts';
 import { type Candidate, estimatorOfForm, identify } from '../identify/identify.ts';
 import { fingerprint } from '../kernel/estimators/fingerprint.ts';
-import { type BatchEstimator, estimatorFrom } from '../format/batch.ts';
 import type { DumpStep } from './adapter.ts';
 import { batchOf } from './dump-batch.ts';
 

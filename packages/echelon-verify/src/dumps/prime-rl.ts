@@ -5,8 +5,8 @@
 
 import { counted } from 'command-kit/plural';
 import { groupedBy } from '../base/grouped-by.ts';
-import { finding, some } from '../report/findings.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import { finding, some } from '../report/findings.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
 import { advantagesOf, type CellPlace, numberIn, rewardsOf } from './cells.ts';
 import { type Settings, settingsOf } from './config-yaml.ts';

@@ -5,10 +5,10 @@
 
 import { basename, dirname } from 'node:path';
 import { counted } from 'command-kit/plural';
-import { finding, some } from '../report/findings.ts';
-import type { Finding } from '../report/report.ts';
 import { estimatorFrom, MAX_ROWS } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import { finding, some } from '../report/findings.ts';
+import type { Finding } from '../report/report.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FileStart, Mapping, Names } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
 import { advantagesOf, numberIn, rewardsOf } from './cells.ts';

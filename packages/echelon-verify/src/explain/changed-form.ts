@@ -1,10 +1,10 @@
 /** Which change of a known arithmetic explains advantages that no known arithmetic does. */
 
-import { changeOf } from './likely-cause.ts';
-import { type Batch, isPerToken } from '../format/batch.ts';
 import { groupedBy } from '../base/grouped-by.ts';
-import { wholeGroups } from '../provenance/whole-groups.ts';
+import { type Batch, isPerToken } from '../format/batch.ts';
 import type { Identification } from '../identify/identify.ts';
+import { wholeGroups } from '../provenance/whole-groups.ts';
+import { changeOf } from './likely-cause.ts';
 
 /** A known form, and what was done otherwise. */
 export interface ChangedForm {

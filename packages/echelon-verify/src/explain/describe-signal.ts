@@ -1,11 +1,11 @@
 /** What a batch offers to learn from: how much its state keys explain, and which rows carry no signal. */
 
+import { asCollected } from '../format/as-collected.ts';
 import { type Batch, stepsOf } from '../format/batch.ts';
+import { returnsOf } from '../identify/estimate.ts';
 import { GOAL } from '../kernel/graph.ts';
 import { idCount } from '../kernel/sets/steps.ts';
 import type { KeyStrength, SignalDescription } from '../report/signal-description.ts';
-import { asCollected } from '../format/as-collected.ts';
-import { returnsOf } from '../identify/estimate.ts';
 
 /**
  * Describes a batch with observations and step returns (or rewards), as the rollout collected it. Linear in the rows. Throws a BatchFormatError without

@@ -5,6 +5,7 @@
 
 import { cut, MAX_STATE_CHARACTERS } from 'command-kit/cut';
 import type { Forms, Precision } from '../arithmetic/arithmetic.ts';
+import { present } from '../base/present.ts';
 import { hull } from '../bounds/admissible.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
@@ -21,7 +22,6 @@ import {
 import type { Norm } from '../kernel/estimators/estimator.ts';
 import { GOAL, type GoalDistances, goalDistances, goalPath, type Transitions } from '../kernel/graph.ts';
 import { stageText } from '../kernel/stages/stage-text.ts';
-import { present } from '../base/present.ts';
 import type { RowOutcome } from '../report/report.ts';
 import { findLikelyCause } from './likely-cause.ts';
 

@@ -1,9 +1,9 @@
 /** What probably went wrong in a step, in the order in which people should look. */
 
-import { explainToken } from './explain-step.ts';
 import type { StepBatch } from '../format/step-batch.ts';
-import type { StepReport } from '../step/model/step-report.ts';
 import { identifyStep } from '../identify/steps/identify-step.ts';
+import type { StepReport } from '../step/model/step-report.ts';
+import { explainToken } from './explain-step.ts';
 
 /** Causes that are listed at most. */
 const MAX_LISTED = 3;

@@ -2,8 +2,8 @@
 
 import { inert } from 'command-kit/inert';
 import { significant } from 'command-kit/number';
-import type { ChainLine, TokenExplanation } from './explain-step.ts';
 import type { StepIdentification } from '../identify/steps/identify-step.ts';
+import type { ChainLine, TokenExplanation } from './explain-step.ts';
 
 /** The explanation of a token as lines of text, ending in a newline. */
 export function formatToken(e: TokenExplanation): string {

@@ -4,9 +4,9 @@
  */
 
 import { significant } from 'command-kit/number';
+import { present } from '../base/present.ts';
 import type { Batch } from '../format/batch.ts';
 import { isPerToken } from '../format/batch.ts';
-import { present } from '../base/present.ts';
 
 /** A fault, and the advantages of a trainer that has it. */
 export interface ValueCause {

@@ -1,5 +1,5 @@
-import type { Batch, BatchProvenance } from './batch.ts';
 import { present } from '../base/present.ts';
+import type { Batch, BatchProvenance } from './batch.ts';
 
 /** A batch as the rollout collected it: without copies, in time order. */
 export interface Collected {

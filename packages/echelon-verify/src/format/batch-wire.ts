@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { present } from '../base/present.ts';
 import { echelon } from '../gen/batch.js';
 import type { AnyParameters, ParameterRules, ParameterValue } from '../kernel/estimators/parameters.ts';
 import { estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
 import { GOAL } from '../kernel/graph.ts';
 import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/stages/token-sequences.ts';
-import { present } from '../base/present.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
 import { MAX_TOKENS } from './batch.ts';
 import { BatchFormatError } from './format-error.ts';

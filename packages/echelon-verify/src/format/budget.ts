@@ -1,7 +1,7 @@
 /** How much memory a batch will need, before it is spent. */
 
-import { type Batch, usesOf } from './batch.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
+import { type Batch, usesOf } from './batch.ts';
 import type { StepBatch } from './step-batch.ts';
 
 /** Memory that the verification of one batch may take. */

@@ -2,9 +2,9 @@
 
 import { groupedBy } from '../base/grouped-by.ts';
 import { present } from '../base/present.ts';
+import type { Names, StepBatch, StepTokens } from './step-batch.ts';
 import { COLUMN_KEYS, type ColumnKey } from './step-columns.ts';
 import type { StepSettings } from './step-settings.ts';
-import type { Names, StepBatch, StepTokens } from './step-batch.ts';
 
 /** What names the step of which a batch has some of the ranks; undefined for a batch that has all of them, or names no run. */
 export function partOf({ step, name }: StepBatch): string | undefined {

@@ -1,11 +1,11 @@
 /** Reads the object `step` of a file or of the wire. */
 
+import { present } from '../base/present.ts';
 import { MAX_ROWS } from './batch.ts';
 import { BatchFormatError, describeValue } from './format-error.ts';
 import { faultAt, invalidAt, type Place } from './json-columns.ts';
 import { objectOf, refuseSlips, textOf } from './json-fields.ts';
 import { isObject, type JsonObject } from './json-params.ts';
-import { present } from '../base/present.ts';
 import type {
   AggregationSettings,
   CorrectionSettings,

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { MAX_ROWS, MAX_TOKENS } from './batch.ts';
 import { BatchFormatError, describeValue } from './format-error.ts';
 import {
@@ -12,11 +13,10 @@ import {
 } from './json-columns.ts';
 import { objectOf, refuseSlips, textOf } from './json-fields.ts';
 import { isObject, type JsonObject } from './json-params.ts';
-import { checkOffset } from './tokens.ts';
-import { present } from '../base/present.ts';
-import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from './step-columns.ts';
 import { readSettings } from './read-step-settings.ts';
 import type { Names, StepBatch, StepTokens } from './step-batch.ts';
+import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from './step-columns.ts';
+import { checkOffset } from './tokens.ts';
 
 /** The format of a step. */
 export const STEP_FORMAT = 'echelon-batch/3';

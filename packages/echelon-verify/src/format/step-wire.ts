@@ -1,17 +1,17 @@
+import { present } from '../base/present.ts';
+import { echelon } from '../gen/batch.js';
 import { MAX_TOKENS } from './batch.ts';
 import { faultAt, type Place } from './json-columns.ts';
 import { isObject } from './json-params.ts';
+import { bytesOf, flagsOf, floatsOf, packed, runsOf, unrolled } from './packed.ts';
 import { parseJson } from './parse-json.ts';
+import { STEP_FORMAT } from './read-step.ts';
+import { readSettings } from './read-step-settings.ts';
+import type { Names, StepBatch, StepTokens } from './step-batch.ts';
+import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from './step-columns.ts';
 import { checkOffset } from './tokens.ts';
 import { checkRows, toWire, wireInt32 } from './wire-columns.ts';
 import { decodeWithin, STEP_LIMITS } from './wire-limits.ts';
-import { echelon } from '../gen/batch.js';
-import { present } from '../base/present.ts';
-import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from './step-columns.ts';
-import { bytesOf, flagsOf, floatsOf, packed, runsOf, unrolled } from './packed.ts';
-import { readSettings } from './read-step-settings.ts';
-import { STEP_FORMAT } from './read-step.ts';
-import type { Names, StepBatch, StepTokens } from './step-batch.ts';
 
 const { StepBatch: Message } = echelon.batch.v1;
 type Message = echelon.batch.v1.StepBatch;

@@ -3,8 +3,8 @@
 import { explainRow, type RowExplanation } from '../explain/explain.ts';
 import { formatExplanation } from '../explain/explain-text.ts';
 import { type RowColumns, rowColumns } from '../explain/row-columns.ts';
-import { BatchFormatError } from '../format/format-error.ts';
 import { decodeBatch } from '../format/batch-wire.ts';
+import { BatchFormatError } from '../format/format-error.ts';
 import { KNOWN_FORMS } from '../identify/fingerprints.ts';
 import type { AnyParameters } from '../kernel/estimators/parameters.ts';
 import { verifyWithin } from '../pool/verify-upload.ts';

@@ -1,3 +1,4 @@
+import { returnsFor } from '../bounds/return-bounds.ts';
 import type { Batch, BatchEstimator, TokenColumns } from '../format/batch.ts';
 import { missingColumn, stepColumns, usesOf } from '../format/batch.ts';
 import { fingerprint } from '../kernel/estimators/fingerprint.ts';
@@ -6,7 +7,6 @@ import { changeParameters, completeParameters, isAllowed } from '../kernel/estim
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { perToken, type TokenColumnName } from '../kernel/stages/token-sequences.ts';
-import { returnsFor } from '../bounds/return-bounds.ts';
 
 /** Another estimator to put in the place of the batch's own. What is omitted is as the batch states it. */
 export interface EstimatorOverrides extends Partial<Pick<BatchEstimator, 'gamma' | 'invalidActionPenalty'>> {

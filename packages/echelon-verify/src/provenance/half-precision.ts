@@ -3,8 +3,8 @@
 import { counted } from 'command-kit/plural';
 import { type HalfPrecision, hasDigitsOf, lowestBitExponent } from '../arithmetic/arithmetic.ts';
 import type { Batch } from '../format/batch.ts';
-import type { Finding } from '../report/report.ts';
 import { finding } from '../report/findings.ts';
+import type { Finding } from '../report/report.ts';
 
 /** Rows whose reported advantage is the rounded true one, and no other number, from which on it is no coincidence. */
 const MIN_ROWS = 2;

@@ -3,8 +3,8 @@
  * nothing states how many rows a group has.
  */
 
-import { estimate } from '../identify/estimate.ts';
 import { type Batch, isPerToken } from '../format/batch.ts';
+import { estimate } from '../identify/estimate.ts';
 
 /** Relative error of the line through rewards and advantages, beside float32. */
 const TOLERANCE = 1e-3;

@@ -4,17 +4,17 @@
  */
 
 import type { Precision } from '../arithmetic/arithmetic.ts';
-import { inferReading } from './dump-readings.ts';
-import { type BatchEstimator, batchFingerprint, estimatorFrom } from '../format/batch.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from '../dumps/adapter.ts';
 import { batchOf } from '../dumps/dump-batch.ts';
 import { type Fit, MIN_SHARE } from '../dumps/infer.ts';
 import type { ConfiguredFiles } from '../dumps/runs.ts';
+import { type BatchEstimator, batchFingerprint, estimatorFrom } from '../format/batch.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import { changeParameters } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { some } from '../report/findings.ts';
+import { inferReading } from './dump-readings.ts';
 import { signalOf } from './signal.ts';
 import { verifyBatch } from './verify-batch.ts';
 

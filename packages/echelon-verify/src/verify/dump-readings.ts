@@ -1,10 +1,10 @@
 /** Which rows of a step the trainer compared with one another, if the dump leaves more than one choice. */
 
 import type { Precision } from '../arithmetic/arithmetic.ts';
-import type { BatchEstimator } from '../format/batch.ts';
 import type { DumpStep } from '../dumps/adapter.ts';
 import { batchOf } from '../dumps/dump-batch.ts';
 import { inferEstimator } from '../dumps/infer.ts';
+import type { BatchEstimator } from '../format/batch.ts';
 import { verifyBatch } from './verify-batch.ts';
 
 /** A step as the trainer may have compared its rows. */

@@ -1,9 +1,9 @@
 /** Steps with the causes of what is wrong with them. */
 
-import type { StepBatch } from '../format/step-batch.ts';
 import { causesOf } from '../explain/step-causes.ts';
-import type { FindEstimated } from '../step/stages/row-checks.ts';
+import type { StepBatch } from '../format/step-batch.ts';
 import type { StepReport } from '../step/model/step-report.ts';
+import type { FindEstimated } from '../step/stages/row-checks.ts';
 import { verifyStep } from '../step/verify-step.ts';
 
 /** Steps whose causes are looked for: the search takes far longer than the verification, and later steps mostly have the same cause. */

@@ -3,14 +3,14 @@
  * if nothing records that all rewards are known.
  */
 
-import { estimate } from '../identify/estimate.ts';
+import { present } from '../base/present.ts';
 import { findLikelyCause } from '../explain/likely-cause.ts';
 import type { Batch, BatchEstimator } from '../format/batch.ts';
+import { estimate } from '../identify/estimate.ts';
 import type { GrpoParameters } from '../kernel/estimators/grpo.ts';
 import { type SetSums, setSums } from '../kernel/sets/row-sets.ts';
 import { divisor } from '../kernel/sets/spread.ts';
 import { idCount } from '../kernel/sets/steps.ts';
-import { present } from '../base/present.ts';
 import { verifyBatch } from './verify-batch.ts';
 
 /** Relative error of sums and deviations, beside what large rewards lose in float32. */

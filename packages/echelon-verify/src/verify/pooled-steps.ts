@@ -2,9 +2,9 @@
 
 import { groupedBy } from '../base/grouped-by.ts';
 import type { Finding } from '../report/report.ts';
-import type { StepFileReport } from '../step/model/step-report.ts';
 import { pooledFindings } from '../step/engines/findings.ts';
 import { addEngineSums } from '../step/engines/sums.ts';
+import type { StepFileReport } from '../step/model/step-report.ts';
 
 /** Findings of the steps of a dump that no single step has. Plain JSON. */
 export interface PooledSteps {

@@ -1,10 +1,10 @@
 /** The report of an optimizer step among those of recorded batches. */
 
 import { counted, nounOf } from 'command-kit/plural';
-import type { BatchReport, Finding } from '../report/report.ts';
-import { stepFinding } from '../report/step-findings.ts';
 import type { StepBatch } from '../format/step-batch.ts';
 import { identifyStep } from '../identify/steps/identify-step.ts';
+import type { BatchReport, Finding } from '../report/report.ts';
+import { stepFinding } from '../report/step-findings.ts';
 import type { StepReport } from '../step/model/step-report.ts';
 
 /** Outcomes of rows, as of any batch, with the report of the stages. The fingerprint is the stated arithmetic. */

@@ -3,8 +3,8 @@
 import { percent } from 'command-kit/number';
 import { counted } from 'command-kit/plural';
 import type { DumpStep, Names } from '../dumps/adapter.ts';
-import type { Finding } from '../report/report.ts';
 import { finding, some } from '../report/findings.ts';
+import type { Finding } from '../report/report.ts';
 
 /** Advantages above this size make large updates. */
 const LARGE = 10;

@@ -12,10 +12,10 @@ import { diagnose } from '../explain/diagnosis.ts';
 import { findLikelyCause } from '../explain/likely-cause.ts';
 import { type Batch, batchFingerprint, reportedValues } from '../format/batch.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
-import { errorsFirst, finding, some } from '../report/findings.ts';
 import { halfPrecisionFindings } from '../provenance/half-precision.ts';
 import { checkProvenance } from '../provenance/provenance.ts';
 import { findWarnings } from '../provenance/warnings.ts';
+import { errorsFirst, finding, some } from '../report/findings.ts';
 import { type BatchReport, type Diagnosis, type Finding, MAX_LISTED_ROWS } from '../report/report.ts';
 
 /**

@@ -5,6 +5,16 @@
 
 import { cut } from 'command-kit/cut';
 import { counted } from 'command-kit/plural';
+import { present } from '../base/present.ts';
+import type { DumpAdapter, DumpStep } from '../dumps/adapter.ts';
+import { batchOf } from '../dumps/dump-batch.ts';
+import { configured, type DumpRun, runsOf } from '../dumps/runs.ts';
+import { type Batch, type BatchEstimator, estimatorFrom } from '../format/batch.ts';
+import { BatchFormatError } from '../format/format-error.ts';
+import { progressed } from '../format/reading.ts';
+import { estimate } from '../identify/estimate.ts';
+import { errorsFirst, finding, some } from '../report/findings.ts';
+import type { BatchReport, Finding } from '../report/report.ts';
 import { lookCut } from './cut-groups.ts';
 import {
   type Configuration,
@@ -16,16 +26,7 @@ import {
   type StatedDump,
 } from './dump-context.ts';
 import { type ReadStep, readStep } from './dump-readings.ts';
-import { estimate } from '../identify/estimate.ts';
-import { type Batch, type BatchEstimator, estimatorFrom } from '../format/batch.ts';
-import type { DumpAdapter, DumpStep } from '../dumps/adapter.ts';
-import { batchOf } from '../dumps/dump-batch.ts';
-import { configured, type DumpRun, runsOf } from '../dumps/runs.ts';
-import { BatchFormatError } from '../format/format-error.ts';
-import { progressed } from '../format/reading.ts';
 import { followFromOtherRewards } from './other-rewards.ts';
-import { present } from '../base/present.ts';
-import { errorsFirst, finding, some } from '../report/findings.ts';
 import {
   NO_SIGNAL,
   nonFiniteFindings,
@@ -34,7 +35,6 @@ import {
   signalOf,
   zeroFindings,
 } from './signal.ts';
-import type { BatchReport, Finding } from '../report/report.ts';
 import { unreportedRows, unverifiedReport, verifyBatch } from './verify-batch.ts';
 
 export { type Configuration, configurationText, type StatedDump } from './dump-context.ts';

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { dumpHead, signalLines, unprovenText } from '../../src/cli/dump-text.ts';
 import { TRL } from '../../src/dumps/trl.ts';
-import { NO_SIGNAL } from '../../src/verify/signal.ts';
 import type { Finding } from '../../src/report/report.ts';
+import { NO_SIGNAL } from '../../src/verify/signal.ts';
 import { verifyDump } from '../../src/verify/verify-dump.ts';
 import { DUMPS } from '../support/dump-files.ts';
 

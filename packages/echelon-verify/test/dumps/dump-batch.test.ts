@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimatorFrom } from '../../src/format/batch.ts';
 import { batchOf, compact, estimatorOfId, formsOf, namesOf } from '../../src/dumps/dump-batch.ts';
+import { estimatorFrom } from '../../src/format/batch.ts';
 
 test('a sketch becomes a whole estimator', () => {
   const { params, precision } = estimatorFrom('grpo', { epsilon: 1e-4 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { batchFingerprint, estimatorFrom } from '../../src/format/batch.ts';
 import { formsOf, namesOf } from '../../src/dumps/dump-batch.ts';
 import { inferEstimator } from '../../src/dumps/infer.ts';
+import { batchFingerprint, estimatorFrom } from '../../src/format/batch.ts';
 
 const step = (reward: number[], advantage: number[]) => ({
   name: 's',

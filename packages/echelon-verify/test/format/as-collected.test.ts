@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describeSignal } from '../../src/explain/describe-signal.ts';
+import { asCollected } from '../../src/format/as-collected.ts';
 import type { Batch, BatchProvenance } from '../../src/format/batch.ts';
+import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
 import { readBundleHead, writeBundle } from '../../src/format/bundle.ts';
 import { readBatches } from '../../src/format/read-batch.ts';
-import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
 import { identify } from '../../src/identify/identify.ts';
-import { asCollected } from '../../src/format/as-collected.ts';
 import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
 import { allRows, pick, reportBy } from '../support/mutants/tools.ts';

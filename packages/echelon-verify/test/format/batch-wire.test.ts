@@ -5,9 +5,9 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { PRECISIONS } from '../../src/arithmetic/arithmetic.ts';
 import type { Batch } from '../../src/format/batch.ts';
+import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
 import { BatchFormatError } from '../../src/format/format-error.ts';
 import { readBatches } from '../../src/format/read-batch.ts';
-import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
 import { REWARDS, sampleBatch, sampleFile } from '../sample-batch.ts';
 import { parametersOf } from '../support/stated.ts';
 

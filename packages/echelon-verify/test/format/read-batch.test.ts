@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
 import type { BatchFault } from '../../src/format/format-error.ts';
 import { BatchFormatError } from '../../src/format/format-error.ts';
 import { readBatches } from '../../src/format/read-batch.ts';
-import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
 import { sampleBatch, sampleFile } from '../sample-batch.ts';
 import { parametersOf } from '../support/stated.ts';
 

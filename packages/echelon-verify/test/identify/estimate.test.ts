@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { compare, difference, estimate, returnsOf } from '../../src/identify/estimate.ts';
 import { readBatches } from '../../src/format/read-batch.ts';
+import { compare, difference, estimate, returnsOf } from '../../src/identify/estimate.ts';
 import { sampleFile } from '../sample-batch.ts';
 import { restated } from '../support/stated.ts';
 

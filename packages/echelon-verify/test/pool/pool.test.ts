@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { BatchFormatError } from '../../src/format/format-error.ts';
 import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
+import { BatchFormatError } from '../../src/format/format-error.ts';
 import { createVerifierPool, type VerifierPool, type VerifierPoolOptions } from '../../src/pool/pool.ts';
 import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../support/golden-batches.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lookCut } from '../../src/verify/cut-groups.ts';
-import { estimate } from '../../src/identify/estimate.ts';
-import { estimatorFrom } from '../../src/format/batch.ts';
 import { batchOf, namesOf } from '../../src/dumps/dump-batch.ts';
 import { TABLE } from '../../src/dumps/table.ts';
+import { estimatorFrom } from '../../src/format/batch.ts';
+import { estimate } from '../../src/identify/estimate.ts';
+import { lookCut } from '../../src/verify/cut-groups.ts';
 import { verifyDump } from '../../src/verify/verify-dump.ts';
 import { folder, jsonLines } from '../support/dump-files.ts';
 

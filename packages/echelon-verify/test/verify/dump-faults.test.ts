@@ -2,12 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimate } from '../../src/identify/estimate.ts';
-import type { Batch } from '../../src/format/batch.ts';
 import type { DumpAdapter, DumpStep } from '../../src/dumps/adapter.ts';
 import { batchOf, namesOf } from '../../src/dumps/dump-batch.ts';
 import { adapterFor, adapterOf } from '../../src/dumps/registry.ts';
-import { type DumpReport, type StatedDump, verifyDump, withRowsCompared } from '../../src/verify/verify-dump.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { estimate } from '../../src/identify/estimate.ts';
+import {
+  type DumpReport,
+  type StatedDump,
+  verifyDump,
+  withRowsCompared,
+} from '../../src/verify/verify-dump.ts';
 import { DUMPS, folder, planted } from '../support/dump-files.ts';
 import { goldenRun, rowsOf, WRITERS, type WrittenStep } from '../support/dump-writers.ts';
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimate } from '../../src/identify/estimate.ts';
 import { explainRow } from '../../src/explain/explain.ts';
 import { formatExplanation } from '../../src/explain/explain-text.ts';
 import { rowColumns } from '../../src/explain/row-columns.ts';
 import { type Batch, estimatorFrom, type TokenColumns } from '../../src/format/batch.ts';
 import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
+import { verificationBytes } from '../../src/format/budget.ts';
+import { estimate } from '../../src/identify/estimate.ts';
 import { identify } from '../../src/identify/identify.ts';
 import type { AnyParameters } from '../../src/kernel.ts';
-import { verificationBytes } from '../../src/format/budget.ts';
 import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { goldenEstimates } from '../support/golden-estimators.ts';
 import { goldenTokens } from '../support/golden-tokens.ts';

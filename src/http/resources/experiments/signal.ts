@@ -1,4 +1,4 @@
-import type { BatchReport } from 'echelon-verify/report/report';
+import type { BatchReport } from 'echelon-verify/report';
 import { StrictObject } from '../../../schemas/objects.ts';
 import type { SignalPage } from '../../../schemas/records.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';

@@ -1,5 +1,5 @@
 import { counted } from 'command-kit/plural';
-import type { KeyStrength, SignalDescription } from 'echelon-verify/report/signal-description';
+import type { KeyStrength, SignalDescription } from 'echelon-verify/report';
 import { figure, percent } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Fact } from '../../parts/marks.tsx';

@@ -1,10 +1,10 @@
 /** What reads the optimizer steps in another trainer's dump: the interface of the adapters, one file each in this folder. */
 
-import type { FileStart } from '../adapter.ts';
-import { namesOf } from '../dump-batch.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
 import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from '../../format/step-columns.ts';
 import type { MicroBatch, StepSettings } from '../../format/step-settings.ts';
-import type { StepBatch } from '../../format/step-batch.ts';
+import type { FileStart } from '../adapter.ts';
+import { namesOf } from '../dump-batch.ts';
 
 /** Reads the steps in the dumps of one trainer. */
 export interface StepAdapter {

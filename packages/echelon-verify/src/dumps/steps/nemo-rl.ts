@@ -4,10 +4,10 @@
  */
 
 import { basename } from 'node:path';
+import { present } from '../../base/present.ts';
 import { pickedLines } from '../records.ts';
 import { withSource } from '../source.ts';
 import { checkLengths, type ListKind, numberList } from '../token-lists.ts';
-import { present } from '../../base/present.ts';
 import { type DumpRow, type StepAdapter, selectionOf, stepOfRows } from './adapter.ts';
 
 const COLUMNS = {

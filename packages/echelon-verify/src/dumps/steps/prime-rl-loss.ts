@@ -4,9 +4,9 @@
  */
 
 import { dirname, join } from 'node:path';
-import { readSmall, type Settings, settingsOf } from '../config-yaml.ts';
 import { present } from '../../base/present.ts';
 import type { LossSettings } from '../../format/step-settings.ts';
+import { readSmall, type Settings, settingsOf } from '../config-yaml.ts';
 import type { DumpRow } from './adapter.ts';
 
 const NAMES = ['trainer.toml', 'rl.toml'];

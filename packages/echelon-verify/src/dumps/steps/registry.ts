@@ -1,10 +1,10 @@
 import type { DumpAdapter, Mapping } from '../adapter.ts';
 import { ADAPTERS, adapterFor, adapterOf, fileStart } from '../registry.ts';
+import type { StepAdapter } from './adapter.ts';
 import { NEMO_RL_STEPS } from './nemo-rl.ts';
 import { PRIME_RL_TOKENS } from './prime-rl.ts';
 import { SKYRL_STEPS } from './skyrl.ts';
 import { SLIME_STEPS } from './slime.ts';
-import type { StepAdapter } from './adapter.ts';
 
 /** All adapters of dumps with optimizer steps: the only list of them. */
 export const STEP_ADAPTERS: readonly StepAdapter[] = [

@@ -9,13 +9,13 @@ import { counted } from 'command-kit/plural';
 import { RayPickleError } from 'ray-client-ts/errors';
 import { readPickle } from 'ray-client-ts/pickle/reader';
 import { PyDict, PyObject, PyReadTuple } from 'ray-client-ts/pickle/values';
+import { present } from '../../base/present.ts';
+import { BatchFormatError } from '../../format/format-error.ts';
+import type { Finding } from '../../report/report.ts';
+import { stepFinding } from '../../report/step-findings.ts';
 import { withSource } from '../source.ts';
 import { numbersIn, TensorError } from '../torch-tensor.ts';
 import { openTorchFile } from '../torch-zip.ts';
-import { BatchFormatError } from '../../format/format-error.ts';
-import { present } from '../../base/present.ts';
-import type { Finding } from '../../report/report.ts';
-import { stepFinding } from '../../report/step-findings.ts';
 import { type DumpRow, type StepAdapter, stepOfRows } from './adapter.ts';
 
 const MAX_BYTES = 2 ** 28;

@@ -6,13 +6,13 @@
 
 import { basename, dirname } from 'node:path';
 import { PyDict } from 'ray-client-ts/pickle/values';
+import { groupedBy } from '../../base/grouped-by.ts';
+import { present } from '../../base/present.ts';
+import { BatchFormatError } from '../../format/format-error.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
 import { withSource } from '../source.ts';
 import { numbersIn, TensorError } from '../torch-tensor.ts';
 import { openTorchFile, type TorchFile } from '../torch-zip.ts';
-import { BatchFormatError } from '../../format/format-error.ts';
-import { groupedBy } from '../../base/grouped-by.ts';
-import { present } from '../../base/present.ts';
-import type { StepBatch } from '../../format/step-batch.ts';
 import { type DumpRow, type StepAdapter, stepOfRows } from './adapter.ts';
 
 const COLUMNS = {

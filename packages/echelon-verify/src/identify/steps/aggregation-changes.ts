@@ -1,9 +1,9 @@
 import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
-import { AGGREGATIONS } from '../../step/model/aggregations.ts';
-import { neutralScale } from '../../step/model/chain.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
 import type { AggregationSettings } from '../../format/step-settings.ts';
 import { COUNTED, SCOPES } from '../../format/step-settings.ts';
-import type { StepBatch } from '../../format/step-batch.ts';
+import { AGGREGATIONS } from '../../step/model/aggregations.ts';
+import { neutralScale } from '../../step/model/chain.ts';
 import type { Layout } from '../../step/model/layout.ts';
 import { type Change, withSettings } from './change.ts';
 

@@ -1,7 +1,7 @@
 /** A change of what a step states: one guess at the arithmetic that was used in its place. */
 
-import type { StepSettings } from '../../format/step-settings.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
+import type { StepSettings } from '../../format/step-settings.ts';
 
 /** Kinds of changes. A hypothesis has at most one of each. */
 export const DIMENSIONS = ['aggregation', 'loss', 'old', 'advantage', 'weight', 'kl'] as const;

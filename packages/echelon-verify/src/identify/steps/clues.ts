@@ -2,10 +2,12 @@
 
 import { significant } from 'command-kit/number';
 import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
-import type { StepModel } from '../../step/model/chain.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
 import type { MeanCounts, ReportedKey } from '../../format/step-settings.ts';
 import { COUNTED, MEAN_COUNTS, REPORTED_KEYS } from '../../format/step-settings.ts';
-import type { StepBatch } from '../../format/step-batch.ts';
+import type { StepModel } from '../../step/model/chain.ts';
+import type { StepReport } from '../../step/model/step-report.ts';
+import { addToken, emptySums, type MicroBatchSums, sumRejected } from '../../step/model/sums.ts';
 import { checkDenominators, type DenominatorCheck } from '../../step/stages/denominators.ts';
 import {
   isLoss as isLossKey,
@@ -14,8 +16,6 @@ import {
   reductionsOf,
   reductionsTo,
 } from '../../step/stages/reported-values.ts';
-import type { StepReport } from '../../step/model/step-report.ts';
-import { addToken, emptySums, type MicroBatchSums, sumRejected } from '../../step/model/sums.ts';
 
 /** Between which ratios the gradient stops, if it stops at another edge than the stated one. */
 export function clipEdges(batch: StepBatch, model: StepModel): string[] {

@@ -1,9 +1,9 @@
 /** Names the arithmetic that gave the numbers of a step, if it is not the stated one. Inference is evidence, not a pass. */
 
 import { groupedBy } from '../../base/grouped-by.ts';
-import { type StepModel, stepModel } from '../../step/model/chain.ts';
-import type { StepPrecision } from '../../format/step-settings.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
+import type { StepPrecision } from '../../format/step-settings.ts';
+import { type StepModel, stepModel } from '../../step/model/chain.ts';
 import { CODE, judge } from '../../step/model/judge.ts';
 import { type Layout, layoutOf } from '../../step/model/layout.ts';
 import { precisionOf, verifyStep } from '../../step/verify-step.ts';

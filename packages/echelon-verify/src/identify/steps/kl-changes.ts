@@ -1,5 +1,5 @@
-import type { KlSettings } from '../../format/step-settings.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
+import type { KlSettings } from '../../format/step-settings.ts';
 import { KL_ESTIMATORS, klEstimatorOf } from '../../step/model/kl.ts';
 import { type Change, withoutSetting, withSettings } from './change.ts';
 

@@ -1,6 +1,6 @@
 import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
-import type { SettingValue, StepPrecision } from '../../format/step-settings.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
+import type { SettingValue, StepPrecision } from '../../format/step-settings.ts';
 import { LOSSES, lossOf } from '../../step/losses/registry.ts';
 import { type Change, withoutColumn, withSettings } from './change.ts';
 

@@ -1,5 +1,5 @@
-import type { CorrectionSettings } from '../../format/step-settings.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
+import type { CorrectionSettings } from '../../format/step-settings.ts';
 import { type Change, withoutColumn, withoutSetting, withSettings } from './change.ts';
 
 /** Without the weight, with another one, and with the KL term weighted as well. */

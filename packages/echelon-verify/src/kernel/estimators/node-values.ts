@@ -1,7 +1,7 @@
 /** Values of the states of a group: what the episodes that visited a state earned (G²PO, g2po/core_g2po.py). */
 
-import type { DerivedColumn, EnvironmentInput } from './estimator.ts';
 import { checkLength, idCount, type StepColumns, statesOf } from '../sets/steps.ts';
+import type { DerivedColumn, EnvironmentInput } from './estimator.ts';
 
 /** How values follow from the rewards of episodes. */
 export interface NodeValueRule {

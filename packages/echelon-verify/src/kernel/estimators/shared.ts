@@ -2,9 +2,9 @@
 
 import type { GroupSingleton, GroupStatistics, RowSet } from '../sets/row-sets.ts';
 import type { Deviation, EpsilonPlace } from '../sets/spread.ts';
+import type { NormMode } from '../sets/steps.ts';
 import type { AnySingleton, Guard, MissingRule, Stage, StagePlan } from '../stages/chain.ts';
 import { runStages } from '../stages/chain.ts';
-import type { NormMode } from '../sets/steps.ts';
 import type { EstimatorInput, Uses, Variant } from './estimator.ts';
 import {
   type ChoiceRule,

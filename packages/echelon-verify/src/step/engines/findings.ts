@@ -6,9 +6,9 @@
 
 import { significant } from 'command-kit/number';
 import { counted } from 'command-kit/plural';
+import type { StepPrecision } from '../../format/step-settings.ts';
 import type { Finding } from '../../report/report.ts';
 import { type StepFindingCode, stepFinding } from '../../report/step-findings.ts';
-import type { StepPrecision } from '../../format/step-settings.ts';
 import { deviationsOf, deviationsOfOne, farLogRatio, isMoreThanHalf, roundingKl } from './chance.ts';
 import {
   type EngineRow,

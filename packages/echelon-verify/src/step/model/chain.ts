@@ -1,6 +1,7 @@
 /** The chain of one token: from its log-probs to its gradient coefficient, stage by stage, each with the trainer's possible error. */
 
-import { aggregationOf } from './aggregations.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
+import type { AggregationSettings, StepPrecision } from '../../format/step-settings.ts';
 import {
   around,
   emptyTerm,
@@ -12,11 +13,6 @@ import {
   stepArithmetic,
   type Term,
 } from '../losses/arithmetic.ts';
-import { type CorrectionModel, correctionModel } from './correction.ts';
-import type { AggregationSettings, StepPrecision } from '../../format/step-settings.ts';
-import type { StepBatch } from '../../format/step-batch.ts';
-import { emptyKl, type KlModel, type KlTerms, klModel } from './kl.ts';
-import { flagsOf, type Layout, layoutOf } from './layout.ts';
 import {
   emptyLoss,
   type LossParameters,
@@ -27,6 +23,10 @@ import {
   type TokenState,
 } from '../losses/loss.ts';
 import { completeLoss, lossOf } from '../losses/registry.ts';
+import { aggregationOf } from './aggregations.ts';
+import { type CorrectionModel, correctionModel } from './correction.ts';
+import { emptyKl, type KlModel, type KlTerms, klModel } from './kl.ts';
+import { flagsOf, type Layout, layoutOf } from './layout.ts';
 import {
   lackingAggregation,
   lackingGradient,

@@ -1,5 +1,6 @@
 /** The rollout correction: the weight of a token or a row, made of exp(oldLogProb − rolloutLogProb). */
 
+import type { CorrectionSettings } from '../../format/step-settings.ts';
 import {
   around,
   emptyTerm,
@@ -9,7 +10,6 @@ import {
   type StepArithmetic,
   type Term,
 } from '../losses/arithmetic.ts';
-import type { CorrectionSettings } from '../../format/step-settings.ts';
 import { expErrorAround, rowMean } from '../losses/sequence.ts';
 
 /** Log-probs of the old policy and the rollout engine, and which tokens count. */

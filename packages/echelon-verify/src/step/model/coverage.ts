@@ -1,8 +1,8 @@
 /** Which stages of a step are verified, and what keeps the others from it. */
 
-import { aggregationOf } from './aggregations.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
 import { lossOf } from '../losses/registry.ts';
+import { aggregationOf } from './aggregations.ts';
 import { type Coverage, STAGES, type StageName, type StageReport } from './step-report.ts';
 
 /** Factors of the gradient coefficient: where the trainer reports no value of its own, a verified coefficient verifies them. */

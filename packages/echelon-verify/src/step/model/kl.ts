@@ -1,5 +1,6 @@
 /** Estimators of the KL divergence from the reference policy, their clamps, and their gradients. */
 
+import type { KlSettings } from '../../format/step-settings.ts';
 import {
   around,
   emptyTerm,
@@ -9,7 +10,6 @@ import {
   type StepArithmetic,
   type Term,
 } from '../losses/arithmetic.ts';
-import type { KlSettings } from '../../format/step-settings.ts';
 
 /** One estimator on x = logProb − referenceLogProb. Errors are in units of roundoff. */
 export interface KlEstimator {

@@ -1,7 +1,7 @@
 /** Micro-batches and ranks of a step, and what they count. Everything here is an integer. */
 
-import type { AggregationSettings } from '../../format/step-settings.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
+import type { AggregationSettings } from '../../format/step-settings.ts';
 
 type Counted = AggregationSettings['counts'];
 type Scope = AggregationSettings['scope'];

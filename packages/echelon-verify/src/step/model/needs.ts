@@ -1,12 +1,12 @@
 /** Which columns and settings a stage needs, and which of them a step lacks. */
 
-import { aggregationOf } from './aggregations.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
 import type { ColumnKey } from '../../format/step-columns.ts';
 import type { AggregationSettings } from '../../format/step-settings.ts';
-import type { StepBatch } from '../../format/step-batch.ts';
+import { completeLoss, lossOf } from '../losses/registry.ts';
+import { aggregationOf } from './aggregations.ts';
 import { klModel } from './kl.ts';
 import type { Layout } from './layout.ts';
-import { completeLoss, lossOf } from '../losses/registry.ts';
 
 /** Keys as a batch has them, such as `tokens.logProb` or `step.policyLoss`. */
 export function lacking(batch: StepBatch, keys: readonly ColumnKey[]): string[] {

@@ -1,8 +1,8 @@
 /** What the verification of a step says. All plain JSON. */
 
+import type { ReportedKey, StepPrecision } from '../../format/step-settings.ts';
 import type { Finding, RowOutcome } from '../../report/report.ts';
 import type { EngineSums } from '../engines/sums.ts';
-import type { ReportedKey, StepPrecision } from '../../format/step-settings.ts';
 
 /** The stages of a step that have outcomes, in the order in which a token passes them. */
 export const STAGES = {

@@ -2,9 +2,9 @@
 
 import { percent, significant } from 'command-kit/number';
 import { counted } from 'command-kit/plural';
+import type { StepBatch } from '../../format/step-batch.ts';
 import type { Finding } from '../../report/report.ts';
 import { stepFinding } from '../../report/step-findings.ts';
-import type { StepBatch } from '../../format/step-batch.ts';
 import { flagsOf } from '../model/layout.ts';
 
 /** All of them. */

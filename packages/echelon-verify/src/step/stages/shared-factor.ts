@@ -6,9 +6,9 @@
 import { significant } from 'command-kit/number';
 import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import type { Finding } from '../../report/report.ts';
+import { stepFinding } from '../../report/step-findings.ts';
 import { errorOf, type StepArithmetic } from '../losses/arithmetic.ts';
 import type { StepModel, TokenChain } from '../model/chain.ts';
-import { stepFinding } from '../../report/step-findings.ts';
 import { STAGES, type StageName } from '../model/step-report.ts';
 import type { Compared } from './token-checks.ts';
 

@@ -5,13 +5,13 @@
 
 import { significant } from 'command-kit/number';
 import { counted, nounOf } from 'command-kit/plural';
+import type { StepBatch } from '../../format/step-batch.ts';
 import type { Finding } from '../../report/report.ts';
-import { aggregationOf } from '../model/aggregations.ts';
-import { neutralScale, type StepModel } from '../model/chain.ts';
+import { stepFinding } from '../../report/step-findings.ts';
 import { engineFindings } from '../engines/findings.ts';
 import type { EngineStatistics } from '../engines/sums.ts';
-import { stepFinding } from '../../report/step-findings.ts';
-import type { StepBatch } from '../../format/step-batch.ts';
+import { aggregationOf } from '../model/aggregations.ts';
+import { neutralScale, type StepModel } from '../model/chain.ts';
 import { isBfloat16 } from '../model/precision.ts';
 
 /** Tokens below which no share is meaningful. */

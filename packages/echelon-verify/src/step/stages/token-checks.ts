@@ -1,9 +1,9 @@
 /** Stages that are decided token by token from the chain: each compares one reported column. */
 
 import { emptyTerm, type Term } from '../losses/arithmetic.ts';
+import { SIDE } from '../losses/loss.ts';
 import { mayOverflow, type StepModel, type TokenChain } from '../model/chain.ts';
 import { CODE, judge } from '../model/judge.ts';
-import { SIDE } from '../losses/loss.ts';
 import { lackingComputedWeight } from '../model/needs.ts';
 import type { StageName } from '../model/step-report.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { roundToBfloat16 } from '../../../src/arithmetic/arithmetic.ts';
-import type { StepSettings } from '../../../src/format/step-settings.ts';
-import type { StepBatch } from '../../../src/format/step-batch.ts';
 import { causesOf } from '../../../src/explain/step-causes.ts';
+import type { StepBatch } from '../../../src/format/step-batch.ts';
+import type { StepSettings } from '../../../src/format/step-settings.ts';
 import { identifyStep } from '../../../src/identify/steps/identify-step.ts';
 import { verifyStep } from '../../../src/step/verify-step.ts';
 import { type Arithmetic, count, type Rollouts, rollouts, simulated } from '../../step/simulate-step.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimate } from '../../../src/identify/estimate.ts';
 import { explainRow } from '../../../src/explain/explain.ts';
 import { formatExplanation } from '../../../src/explain/explain-text.ts';
 import { decodeBatch, encodeBatch } from '../../../src/format/batch-wire.ts';
+import { estimate } from '../../../src/identify/estimate.ts';
 import { identify } from '../../../src/identify/identify.ts';
 import { nodeColumns } from '../../../src/kernel/estimators/node-values.ts';
 import { verifyBatch } from '../../../src/verify/verify-batch.ts';

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkHistoryLength, checkLength, idCount, MAX_HISTORY_LENGTH } from '../../../src/kernel/sets/steps.ts';
+import {
+  checkHistoryLength,
+  checkLength,
+  idCount,
+  MAX_HISTORY_LENGTH,
+} from '../../../src/kernel/sets/steps.ts';
 
 test('idCount is one more than the largest id, and refuses negative ones', () => {
   assert.equal(idCount('group', Int32Array.of(4, 0, 2)), 5);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pooledSteps } from '../../../src/verify/pooled-steps.ts';
 import type { StepBatch } from '../../../src/format/step-batch.ts';
 import { verifyStep } from '../../../src/step/verify-step.ts';
+import { pooledSteps } from '../../../src/verify/pooled-steps.ts';
 import { random } from '../simulate-step.ts';
 
 interface Shape {

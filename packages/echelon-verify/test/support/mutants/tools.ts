@@ -1,7 +1,7 @@
 /** Pieces from which planted bugs are made. */
 
-import { estimate } from '../../../src/identify/estimate.ts';
 import type { Batch, BatchProvenance } from '../../../src/format/batch.ts';
+import { estimate } from '../../../src/identify/estimate.ts';
 import { clusterLevels } from '../../../src/kernel/clusters.ts';
 import type { HgpoParameters } from '../../../src/kernel.ts';
 import { overridesOf, parametersOf, type Stated } from '../stated.ts';
