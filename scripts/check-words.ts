@@ -1,6 +1,6 @@
 // Fails on words that the glossary replaces and on long sentences in documentation: `node scripts/check-words.ts [PATH…]`.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 /** A word that the project does not use, and what to write instead. */
@@ -145,15 +145,13 @@ export function longDescriptionsIn(document: string): Hit[] {
 }
 
 function main(paths: string[]): void {
-  const files = execFileSync('git', ['ls-files', '--', ...paths], { encoding: 'utf8', maxBuffer: 1e8 }).split(
-    '\n',
-  );
+  const tracked = execFileSync('git', ['ls-files', '--', ...paths], { encoding: 'utf8', maxBuffer: 1e8 });
+  const files = tracked.split('\n').filter((path) => path !== '' && !SKIPPED.test(path));
+  if (paths.length === 0) files.push(...globSync('docs/gen/*'));
   let count = 0;
-  for (const path of files.filter(Boolean)) {
-    const openapi = path === 'docs/openapi.json';
-    if (SKIPPED.test(path) && !openapi) continue;
+  for (const path of files) {
     const text = readFileSync(path, 'utf8');
-    const hits = openapi ? longDescriptionsIn(text) : bannedIn(path, text);
+    const hits = path.endsWith('/openapi.json') ? longDescriptionsIn(text) : bannedIn(path, text);
     if (PROSE.test(path) && path !== 'CHANGELOG.md') hits.push(...longSentencesIn(text));
     for (const { line, found, use } of hits) console.log(`${path}:${line}: ${found} → ${use}`);
     count += hits.length;

@@ -5,10 +5,11 @@ const STEPS: [what: string, command: string, args: string[]][] = [
   ['types', 'tsc', ['-p', '.']],
   ['types of the dashboard', 'tsc', ['-p', 'packages/echelon-dashboard']],
   ['lint and format', 'biome', ['check', '--error-on-warnings', '.']],
+  // Before the words and the links, because it makes the pages in docs/gen.
+  ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
   ['words', process.execPath, ['scripts/check-words.ts']],
   ['links', process.execPath, ['scripts/check-links.ts']],
   ['imports', process.execPath, ['--test', '--test-reporter=dot', 'test/pure/architecture.test.ts']],
-  ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
 ];
 
 let failed = false;

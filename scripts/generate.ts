@@ -1,33 +1,15 @@
-// Makes every generated file that is in the repository anew, and the sources that are not. With --check it changes nothing and fails if a file would have changed.
+// Makes every generated file anew: those in the repository, the sources that are not, and the pages in docs/gen. With --check it changes
+// no file of the repository and fails if one would have changed.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { GENERATED } from './generated.ts';
 import { makeSources } from './sources.mjs';
-
-/** What the generators below write. */
-const GENERATED = [
-  'deploy/ray-worker/echelon_rayworker/gen/*.py',
-  'docs/assets/tour.svg',
-  'docs/gallery/*',
-  'docs/reference/cli.md',
-  'docs/reference/errors.md',
-  'docs/openapi.json',
-  'docs/reference/settings.md',
-  'docs/reference/estimators.md',
-  'docs/reference/fingerprints.md',
-  'docs/evidence/detection-power-trainers.md',
-  'docs/evidence/step-detection.md',
-  'docs/reference/findings.md',
-  'docs/reference/metrics.md',
-  'docs/reference/spec.md',
-  'docs/reference/step-stages.md',
-  'deploy/ray-worker/echelon_rayworker/batch.py',
-  'deploy/ray-worker/echelon_rayworker/forms.py',
-];
 
 const check = process.argv.includes('--check');
 const snapshot = (): Map<string, string> =>
   new Map(globSync(GENERATED).map((file) => [file, readFileSync(file, 'utf8')]));
 
+await makeSources();
 const before = snapshot();
 for (const script of globSync('scripts/generate/*.{sh,ts}').sort()) {
   const command = script.endsWith('.sh') ? 'bash' : process.execPath;
@@ -40,7 +22,6 @@ for (const script of globSync('scripts/generate/*.{sh,ts}').sort()) {
     process.exit(1);
   }
 }
-if (!check) await makeSources();
 const after = snapshot();
 const changed = [...after].filter(([file, text]) => before.get(file) !== text).map(([file]) => file);
 if (!check || changed.length === 0) process.exit(0);

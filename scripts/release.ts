@@ -1,4 +1,4 @@
-// Makes the files of a release in a new directory: the source, the npm packages, and FILE… as they are, with SHA256SUMS and its
+// Makes the files of a release in a new directory: the source with the pages in docs/gen, the npm packages, and FILE… as they are, with SHA256SUMS and its
 // signature by an SSH key. The page docs/contributing/release.md says what else belongs to a release.
 
 import { spawnSync } from 'node:child_process';
@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -43,11 +44,14 @@ function run(program: string, args: readonly string[], input?: string): string {
 
 function makeFiles(to: string, version: string, others: readonly string[]): void {
   const name = `echelon-${version}`;
+  run(process.execPath, ['scripts/generate/pages.ts']);
+  const pages = globSync('docs/gen/*').sort();
   const archive = [
     'archive',
     '--format=tar.gz',
-    `--prefix=${name}/`,
     `--output=${join(to, `${name}.tar.gz`)}`,
+    ...[`--prefix=${name}/docs/gen/`, ...pages.map((page) => `--add-file=${page}`)],
+    `--prefix=${name}/`, // of what follows: the commit
   ];
   // Without the time of the call, so that anyone makes the same file of the same commit.
   run('git', ['-c', 'tar.tar.gz.command=gzip -9n', ...archive, 'HEAD']);

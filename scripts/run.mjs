@@ -33,6 +33,7 @@ const TASKS = {
   build: { program: 'scripts/build.ts', isolated: false },
   release: { program: 'scripts/release.ts', isolated: false },
   generate: { program: 'scripts/generate.ts', isolated: false },
+  pages: { program: 'scripts/generate/pages.ts', isolated: false },
 };
 
 function commandFor(task, args, { node, python }) {

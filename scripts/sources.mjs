@@ -1,4 +1,4 @@
-// Makes the sources that are not in the repository: the folders gen, from the protobuf files and docs/openapi.json. Set-up and the build run
+// Makes the sources that are not in the repository: the folders gen, from the protobuf files and the routes. Set-up and the build run
 // this; a folder whose inputs are unchanged is left alone. Plain JavaScript, because set-up imports it, see setup.mjs.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -26,6 +26,8 @@ const PBJS = [
 ];
 const PROTO_TOOLS = ['scripts/sources.mjs', 'node_modules/protobufjs-cli/package.json'];
 
+const API_DOCUMENT = 'scripts/sources/api-document.ts';
+
 const DASHBOARD_INPUTS = [
   'node_modules/vite/package.json',
   'node_modules/preact/package.json',
@@ -38,17 +40,6 @@ const DASHBOARD_INPUTS = [
 
 /** Each generated folder, what it is made from, and its generator. Only changed inputs make it anew. */
 const FOLDERS = {
-  'packages/echelon-client/src/gen': {
-    inputs: [
-      'docs/openapi.json',
-      'scripts/sources/client-types.ts',
-      'scripts/sources/schema-types.ts',
-      'src/engines/local/estimator-fields.ts',
-      'packages/echelon-verify/src/kernel/estimators',
-    ],
-    files: ['api.ts'],
-    make: makeClientTypes,
-  },
   'packages/ray-client-ts/src/gen': stubs(
     'ray-client',
     ['--keep-case'],
@@ -64,7 +55,23 @@ const FOLDERS = {
     [],
     ['proto/echelon/batch/v1/batch.proto', 'proto/echelon/batch/v1/step.proto'],
   ),
-  // After the others, because they are built from them.
+  // After the others, because they are made from them.
+  'src/http/gen': {
+    inputs: ['package.json', API_DOCUMENT, 'src', 'packages/echelon-verify/src'],
+    files: ['openapi.json'],
+    make: (folder) => node([API_DOCUMENT, join(folder, 'openapi.json')]),
+  },
+  'packages/echelon-client/src/gen': {
+    inputs: [
+      'src/http/gen/openapi.json',
+      'scripts/sources/client-types.ts',
+      'scripts/sources/schema-types.ts',
+      'src/engines/local/estimator-fields.ts',
+      'packages/echelon-verify/src/kernel/estimators',
+    ],
+    files: ['api.ts'],
+    make: makeClientTypes,
+  },
   'packages/echelon-dashboard/src/gen': {
     inputs: ['build.ts', 'build-report.ts']
       .map((file) => `packages/echelon-dashboard/${file}`)
@@ -98,8 +105,9 @@ function digestOf({ inputs }) {
   return hash.digest('hex');
 }
 
-/** The files of a folder; a file itself. */
+/** The files of a folder; a file itself; none if it is not made yet. */
 function filesOf(input) {
+  if (!existsSync(join(root, input))) return [];
   if (!statSync(join(root, input)).isDirectory()) return [input];
   return readdirSync(join(root, input))
     .filter((name) => name !== 'gen')
@@ -119,7 +127,7 @@ export const staleSources = () => Object.keys(FOLDERS).filter((folder) => !isCur
 
 async function makeClientTypes(folder) {
   const { clientTypes } = await import('./sources/client-types.ts');
-  const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8'));
+  const document = JSON.parse(readFileSync(join(root, 'src/http/gen/openapi.json'), 'utf8'));
   writeFileSync(join(folder, 'api.ts'), clientTypes(document));
 }
 
@@ -161,16 +169,21 @@ function stubs(name, options, protos) {
 }
 
 function pbjs(args) {
-  const command = [join(root, 'node_modules/protobufjs-cli/bin/pbjs'), ...PBJS, ...args];
-  const { status } = spawnSync(process.execPath, command, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new Error(`pbjs ended with ${status}`);
+  node(['node_modules/protobufjs-cli/bin/pbjs', ...PBJS, ...args]);
+}
+
+/** Runs a program in a process of its own. */
+function node(args) {
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error(`${args[0]} ended with ${status}`);
 }
 
 /**
  * Makes the generated folders of `only` that are absent or out of date. Default: all. Needs Node 24, for the parts in TypeScript.
  */
 export async function makeSources(only = Object.keys(FOLDERS)) {
-  for (const folder of Object.keys(FOLDERS).filter((one) => only.includes(one) && !isCurrent(one))) {
+  for (const folder of Object.keys(FOLDERS).filter((one) => only.includes(one))) {
+    if (isCurrent(folder)) continue; // asked only now: the folders before it are inputs of some
     const path = join(root, folder);
     rmSync(path, { recursive: true, force: true });
     mkdirSync(path, { recursive: true });

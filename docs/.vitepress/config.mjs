@@ -1,10 +1,12 @@
 // The documentation as a site: `npm run docs` builds it. Pages are the Markdown files of the checkout, at their paths.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { anchorOf } from '../../scripts/check-links.ts';
 
 const root = join(import.meta.dirname, '../..');
 const index = readFileSync(join(root, 'docs/index.md'), 'utf8');
+
+const headingOf = (page) => /^# (.*)$/m.exec(readFileSync(join(root, page), 'utf8'))[1];
 
 /** The headings of the index are groups of the side bar, and its links their pages. */
 const sidebar = index
@@ -18,6 +20,15 @@ const sidebar = index
       link: `/${join('docs', link).replace(/\.md$/, '')}`,
     })),
   }));
+
+/** Pages that are not in the repository, so that no page there links to them. */
+sidebar.push({
+  text: 'Made from the code',
+  collapsed: false,
+  items: readdirSync(join(root, 'docs/gen'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => ({ text: headingOf(`docs/gen/${name}`), link: `/docs/gen/${name.replace(/\.md$/, '')}` })),
+});
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 

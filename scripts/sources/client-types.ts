@@ -35,7 +35,7 @@ export function clientTypes(document: Document): string {
     );
     return `  '${path}': {\n${operations.join('')}  };\n`;
   });
-  return `// Generated from docs/openapi.json by scripts/generate/sources.ts; not to be edited.
+  return `// Generated from the document of the API by scripts/sources.mjs; not to be edited.
 
 ${schemas}
 /**

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { TICKS_PER_SECOND } from './proc.ts';
 
 /** The processor time of all processes of the machine. */
 export interface Cpu {
@@ -8,8 +9,6 @@ export interface Cpu {
   /** The share of the cores that was busy, in percent. */
   busy(): number;
 }
-
-const TICKS_PER_SECOND = 100;
 
 /** Measures the machine from now on; stolen time counts as busy, since the tests could not use it. */
 export function measureCpu(): Cpu {

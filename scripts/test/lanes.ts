@@ -8,7 +8,7 @@ import type { Item } from './items.ts';
 import type { Done, Order } from './lane.ts';
 import type { Begun, Ended, Failure } from './lane-reporter.ts';
 import { clear, killMarked, type Leak, MARK } from './leaks.ts';
-import { pytestCommand, pytestResult, skippedTests } from './pytest.ts';
+import { pytestCommand, pytestResult, skippedFile } from './pytest.ts';
 
 /** What became of an item. */
 export interface Outcome {
@@ -133,7 +133,7 @@ export function openLanes(): Lanes {
 
   async function runPytest(item: Item, traces: { mark: string; directory: string }): Promise<Outcome> {
     const begun = Date.now();
-    const skipped = skippedTests(item);
+    const skipped = skippedFile(item);
     if (skipped.length > 0)
       return { item, passed: 0, skipped, failures: [], seconds: 0, output: '', after: [] };
     const { command, env } = pytestCommand(item, scratchOf(traces));

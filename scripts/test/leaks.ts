@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { networkOf, processes, read, statOf, TICKS_PER_SECOND } from './proc.ts';
 
 /** By what the traces of an item are recognised. */
 export interface Traces {
@@ -83,33 +84,12 @@ function leftFiles({ directory }: Traces): Leak[] {
   });
 }
 
-function processes(): number[] {
-  return readdirSync('/proc').map(Number).filter(Number.isInteger);
-}
-
-function networkOf(pid: number | 'self'): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/net`);
-  } catch {
-    return undefined; // it ended, or is another user's
-  }
-}
-
-function read(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 const hasEnded = (pid: number): boolean => /^State:\s+[ZX]/m.test(read(pid, 'status') || 'State: X');
 
-/** Milliseconds since the epoch; Linux counts in ticks of 10 ms since the boot. */
+/** Milliseconds since the epoch; Linux counts in ticks since the boot. */
 function startedAt(pid: number): number {
-  const [, fields = ''] = read(pid, 'stat').split(/\) (?=[A-Z] )/);
   const upMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
-  return Date.now() - upMs + Number(fields.split(' ')[19]) * 10;
+  return Date.now() - upMs + (Number(statOf(pid)?.[19]) * 1000) / TICKS_PER_SECOND;
 }
 
 function kill(pid: number): void {

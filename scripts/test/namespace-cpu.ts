@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { networkOf, processes, statOf, TICKS_PER_SECOND } from './proc.ts';
 
 /** Follows the processor time of the network namespaces that processes live in. */
 export interface NamespaceCpu extends Disposable {
@@ -14,17 +14,16 @@ interface Seen {
 }
 
 const SAMPLE_MS = 500;
-const TICKS_PER_SECOND = 100;
 
 /** Samples all processes; of one that lived shorter than the interval only what its parent waited for counts. */
 export function followNamespaces(): NamespaceCpu {
-  const own = readlinkSync('/proc/self/ns/net');
+  const own = networkOf('self')!;
   const seen = new Map<number, Seen>();
   // The kernel gives the number of a namespace that is gone to another one.
   const uses = new Map<string, number>();
   const sample = (): void => {
     for (const one of seen.values()) one.alive = false;
-    for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
+    for (const pid of processes()) {
       const one = seenNow(pid, uses);
       if (one !== undefined) seen.set(pid, one);
     }
@@ -52,14 +51,9 @@ export function followNamespaces(): NamespaceCpu {
 
 /** With the time of children that ended and were waited for; undefined if the process has ended. `uses`: how often a namespace's number was used. */
 function seenNow(pid: number, uses: Map<string, number>): Seen | undefined {
-  try {
-    const number = readlinkSync(`/proc/${pid}/ns/net`);
-    const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?=[A-Z] )/);
-    const fields = rest.split(' ').map(Number);
-    const ticks = fields.slice(11, 15).reduce((sum, one) => sum + one, 0);
-    if (!uses.has(number)) uses.set(number, 0);
-    return { network: `${number} ${uses.get(number)}`, parent: fields[1]!, ticks, alive: true };
-  } catch {
-    return undefined;
-  }
+  const [number, fields] = [networkOf(pid), statOf(pid)];
+  if (number === undefined || fields === undefined) return undefined;
+  const ticks = fields.slice(11, 15).reduce((sum, one) => sum + Number(one), 0);
+  if (!uses.has(number)) uses.set(number, 0);
+  return { network: `${number} ${uses.get(number)}`, parent: Number(fields[1]), ticks, alive: true };
 }

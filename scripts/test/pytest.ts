@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import type { Item } from './items.ts';
 import { type Failure, shortened } from './lane-reporter.ts';
 
@@ -21,11 +20,10 @@ function pythonOf(trainer: string): string | undefined {
   return pythons.get(trainer);
 }
 
-/** For an item whose trainer is not installed: the reason, once for each of its tests. */
-export function skippedTests({ name, needs }: Item): string[] {
+/** Why an item whose trainer is not installed does not run, once for the whole file: only with the packages pytest can count its tests. */
+export function skippedFile({ needs }: Item): string[] {
   if (needs === undefined || pythonOf(needs) !== undefined) return [];
-  const tests = readFileSync(name, 'utf8').match(/^ *(async )?def test_/gm) ?? [];
-  return tests.map(() => `need the packages of ${needs}; they run with npm run test:full`);
+  return [`whole files need the packages of ${needs}; they run with npm run test:full`];
 }
 
 /** The command that runs the files of an item with pytest, and its variables. `scratch`: for the temporary files of pytest itself. */

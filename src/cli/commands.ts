@@ -34,7 +34,6 @@ function entry<N extends string>(
   };
 }
 
-const about = () => import('./commands/about.ts');
 const access = () => import('./commands/access.ts');
 const backup = () => import('./commands/backup.ts');
 const batches = () => import('./commands/batches.ts');
@@ -42,11 +41,11 @@ const cancelDelete = () => import('./commands/cancel-delete.ts');
 const clusters = () => import('./commands/clusters.ts');
 const comparison = () => import('./commands/comparison.ts');
 const completion = () => import('./commands/completion.ts');
-const config = () => import('./commands/config.ts');
 const diff = () => import('./commands/diff.ts');
 const doctor = () => import('./commands/doctor.ts');
 const experiments = () => import('./commands/experiments.ts');
 const games = () => import('./commands/games.ts');
+const help = () => import('./commands/help.ts');
 const login = () => import('./commands/login.ts');
 const logs = () => import('./commands/logs.ts');
 const mcp = () => import('./commands/mcp.ts');
@@ -59,7 +58,6 @@ const preflight = () => import('./commands/preflight.ts');
 const presets = () => import('./commands/presets.ts');
 const projects = () => import('./commands/projects.ts');
 const queues = () => import('./commands/queues.ts');
-const ray = () => import('./commands/ray.ts');
 const retention = () => import('./commands/retention.ts');
 const rules = () => import('./commands/rules.ts');
 const servers = () => import('./commands/servers.ts');
@@ -75,11 +73,10 @@ const START: Entry[] = [
   entry('down', 'stop `echelon up`', servers),
   entry('open', 'open the dashboard in the browser', open),
   entry('doctor', 'check the requirements on this machine', doctor),
-  entry('help', 'show the help of a command', about),
+  entry('help', 'show the help of a command', help),
 ];
 
-/** The verbs on experiments; `echelon experiments VERB` and `echelon VERB` are the same. */
-const EXPERIMENT_VERBS: Entry[] = [
+const EXPERIMENTS: Entry[] = [
   entry('submit', 'submit an experiment from a file', submit),
   entry('ls', 'list experiments', experiments),
   entry('get', 'show an experiment', experiments),
@@ -101,23 +98,6 @@ const EXPERIMENT_VERBS: Entry[] = [
   entry('delete', 'delete experiments or the experiments of sweeps', cancelDelete),
 ];
 
-const EXPERIMENTS: Entry[] = [
-  {
-    name: 'experiments',
-    alias: 'experiment',
-    summary: 'the commands below under one name; alone, `ls`',
-    async load(streams) {
-      const { group } = await import('./group.ts');
-      const verbs = await Promise.all(EXPERIMENT_VERBS.map((one) => loaded(one, streams)));
-      const description =
-        'The commands on experiments under one name: `echelon experiments get` is `echelon get`. Without a command, list the experiments.';
-      const made = verbs.map((verb) => () => verb);
-      return group({ name: 'experiments', alias: 'experiment', description }, made)(streams.output);
-    },
-  },
-  ...EXPERIMENT_VERBS,
-];
-
 const SWEEPS: Entry[] = [
   entry('sweeps', 'run one spec with many values, compare the results', sweeps, 'sweep'),
   entry('presets', "run the sweeps that reproduce the paper's tables", presets, 'preset'),
@@ -133,7 +113,6 @@ const CLUSTERS: Entry[] = [
   entry('usage', 'show GPU hours and cost of a period', usage),
   entry('plan', 'show the command that a spec or a recipe would run', plan),
   entry('preflight', 'check a spec on a cluster before it takes a GPU', preflight),
-  entry('ray', 'inspect any Ray cluster, call functions on it', ray),
 ];
 
 const FILES: Entry[] = Object.entries(FILE_COMMANDS).map(([name, summary]) => ({
@@ -147,8 +126,6 @@ const FILES: Entry[] = Object.entries(FILE_COMMANDS).map(([name, summary]) => ({
   },
 }));
 
-const OFFLINE: Entry[] = [...FILES, entry('recipes', 'list the scripts of verl-agent', plan)];
-
 const ACCESS: Entry[] = [
   entry('projects', 'manage projects, quotas and retention', projects, 'project'),
   entry('keys', 'manage API keys', access, 'key'),
@@ -157,9 +134,7 @@ const ACCESS: Entry[] = [
   entry('retention', 'show what retention would delete now', retention),
   entry('mcp', 'serve the API as tools for coding agents', mcp),
   entry('login', 'sign in with your organisation, in the browser', login),
-  entry('config', 'manage contexts: APIs by name', config),
   entry('completion', 'print a completion script for bash, zsh or fish', completion),
-  entry('version', 'print the versions of Echelon and of Node', about),
 ];
 
 const FLEET: Entry[] = [
@@ -175,7 +150,7 @@ export const COMMANDS: readonly [heading: string, entries: readonly Entry[]][] =
   ['Experiments:', EXPERIMENTS],
   ['Sweeps:', SWEEPS],
   ['Queues and clusters:', CLUSTERS],
-  ['Offline (no server):', OFFLINE],
+  ['Offline (no server):', FILES],
   ['Access and settings:', ACCESS],
   ['Servers of a fleet:', FLEET],
 ];

@@ -1,11 +1,10 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CliError, EXIT } from 'command-kit/exit';
 import { terminal } from 'command-kit/output';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Client, createClient } from './client.ts';
-import { contextOf, DEFAULT_CONFIG_FILE } from './config-file.ts';
 import { GLOBAL_OPTIONS } from './group.ts';
 import { processIdentity } from './local/processes.ts';
 
@@ -23,44 +22,40 @@ export interface ApiOptions {
   json?: boolean;
   url?: string;
   token?: string;
-  /** Name of a context of the configuration file. */
-  context?: string;
-  config?: string;
   stateDir: string;
 }
 
 const fileOf = (stateDir: string): string => join(stateDir, 'connection.json');
+
+/** The API and the token of `echelon login`. */
+interface Login {
+  url: string;
+  token: string;
+}
+
+const loginFileOf = (stateDir: string): string => join(stateDir, 'login.json');
 
 /** Default of `--state-dir`. */
 export const DEFAULT_STATE_DIR = join(homedir(), '.echelon');
 
 /** `--state-dir`, with its variable and default. */
 export function stateDirOption(): Option {
-  return new Option('--state-dir <directory>', 'directory for the data of `echelon up`')
+  return new Option('--state-dir <directory>', 'directory for the data of `echelon up` and `echelon login`')
     .env('ECHELON_STATE_DIR')
     .default(DEFAULT_STATE_DIR, '~/.echelon');
 }
 
-/** `--config`, with its variable and default. */
-export function configOption(): Option {
-  return new Option('--config <file>', 'file with the contexts; see `echelon config --help`')
-    .env('ECHELON_CONFIG')
-    .default(DEFAULT_CONFIG_FILE, '~/.config/echelon/config.yaml');
-}
-
-/** Adds `--url`, `--token`, `--context`, `--config` and `--state-dir` to a command. */
+/** Adds `--url`, `--token` and `--state-dir` to a command. */
 export function withConnection(command: Command): Command {
   const options = [
     new Option('--url <url>', 'address of the API').env('ECHELON_URL'),
     new Option('--token <token>', 'token of the API; the variable keeps it out of the process list').env(
       'ECHELON_TOKEN',
     ),
-    new Option('--context <name>', 'name of an API in the configuration file').env('ECHELON_CONTEXT'),
-    configOption(),
     stateDirOption(),
   ];
   for (const option of options) command.addOption(option.helpGroup(GLOBAL_OPTIONS));
-  return command.hook('preAction', preferTypedContext);
+  return command;
 }
 
 /** A command that talks to the API and prints JSON on request. */
@@ -68,25 +63,35 @@ export function apiCommand(name: string): Command {
   return withConnection(new Command(name)).option('--json', 'print JSON');
 }
 
-/** `--context` on the command line outweighs ECHELON_URL and ECHELON_TOKEN, which belong to another API. */
-function preferTypedContext(command: Command): void {
-  const isFrom = (name: string, source: string) => command.getOptionValueSource(name) === source;
-  if (!isFrom('context', 'cli') || !isFrom('url', 'env')) return;
-  command.setOptionValue('url', undefined);
-  if (isFrom('token', 'env')) command.setOptionValue('token', undefined);
-}
-
 /** Writes the file that {@link clientFor} reads. It holds the token, so only this user may read it. */
 export async function saveConnection(stateDir: string, connection: Connection): Promise<void> {
-  await mkdir(stateDir, { recursive: true, mode: 0o700 });
-  await writeFile(fileOf(stateDir), `${JSON.stringify(connection)}\n`, { mode: 0o600 });
+  await savePrivately(fileOf(stateDir), connection);
 }
 
 /** The connection that a state directory holds; undefined if there is none. */
 export async function readConnection(stateDir: string): Promise<Connection | undefined> {
-  const text = await readFile(fileOf(stateDir), 'utf8').catch(() => '');
+  return await readSaved<Connection>(fileOf(stateDir));
+}
+
+/** Writes the token of a sign-in, which {@link clientFor} uses from then on. Only this user may read it. */
+export async function saveLogin(stateDir: string, login: Login): Promise<void> {
+  await savePrivately(loginFileOf(stateDir), login);
+}
+
+/** The last sign-in; undefined if there is none. */
+export async function readLogin(stateDir: string): Promise<Login | undefined> {
+  return await readSaved<Login>(loginFileOf(stateDir));
+}
+
+async function savePrivately(file: string, content: object): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, `${JSON.stringify(content)}\n`, { mode: 0o600 });
+}
+
+async function readSaved<T>(file: string): Promise<T | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => '');
   try {
-    return JSON.parse(text) as Connection;
+    return JSON.parse(text) as T;
   } catch {
     // There is no file, or a full disk cut it short.
     return undefined;
@@ -104,37 +109,31 @@ export async function removeConnection(stateDir: string): Promise<void> {
 }
 
 /**
- * A client for the API that the options, the environment, the current context or the local `echelon up` name, in this order.
- * Throws a {@link CliError} if there is none, or if its address, token or configuration cannot be used.
+ * A client for the API that the options, the environment, the last `echelon login` or the local `echelon up` name, in this
+ * order. Throws a {@link CliError} if there is none, or if its address or token cannot be used.
  */
 export async function clientFor(options: ApiOptions): Promise<Client> {
-  const { context: name, config = DEFAULT_CONFIG_FILE } = options;
-  const context = options.url === undefined ? await contextOf(config, name) : undefined;
-  const local = await readConnection(options.stateDir);
-  const given = options.url ?? context?.url ?? local?.url;
+  const saved = [await readLogin(options.stateDir), await readConnection(options.stateDir)];
+  const given = options.url ?? saved.find((one) => one !== undefined)?.url;
   if (!given) {
     throw new CliError(
       EXIT.unreachable,
       'No API is configured. Start one with `echelon up`, or name one with --url or ECHELON_URL.',
     );
   }
-  const known = context ?? local;
   if (!/^https?:\/\//.test(given) || !URL.canParse(given))
     throw new CliError(
       EXIT.usage,
       `${JSON.stringify(given)} is not an address of an API. Give one such as http://127.0.0.1:7077.`,
     );
   const url = baseOf(given);
-  const token = options.token ?? (known && url === baseOf(known.url) ? known.token : undefined);
-  if (!token) {
-    const store = context
-      ? ` To store one: \`echelon config set ${context.name} --url ${url} --token-file FILE\`.`
-      : '';
+  // A token is never sent to another API than its own.
+  const token = options.token ?? saved.find((one) => one !== undefined && baseOf(one.url) === url)?.token;
+  if (!token)
     throw new CliError(
       EXIT.refused,
-      `There is no token for ${url}. Give one with --token or ECHELON_TOKEN.${store}`,
+      `There is no token for ${url}. Give one with --token or ECHELON_TOKEN, or sign in with \`echelon login\`.`,
     );
-  }
   if (!/^[!-~]+$/.test(token))
     throw new CliError(
       EXIT.usage,

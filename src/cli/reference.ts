@@ -12,7 +12,7 @@ Exit status: 0 success, 1 negative result, 2 wrong usage or unreadable input, 3 
 
 const NOTHING = { line: () => undefined, remark: () => undefined };
 
-/** The text of docs/reference/cli.md: all commands by the headings of the help. */
+/** The text of docs/gen/cli.md: all commands by the headings of the help. */
 export async function cliMarkdown(): Promise<string> {
   const program = await createProgram(NOTHING);
   const parts = [
@@ -22,9 +22,7 @@ export async function cliMarkdown(): Promise<string> {
   for (const [heading, entries] of COMMANDS) {
     parts.push(`## ${heading.replace(':', '')}`);
     for (const { name } of entries) {
-      const command = program.commands.find((one) => one.name() === name)!;
-      // The commands of `experiments` are described one by one.
-      parts.push(...(name === 'experiments' ? [section(command, name)] : sections(command, name)));
+      parts.push(...sections(program.commands.find((one) => one.name() === name)!, name));
     }
   }
   return `${parts.join('\n\n')}\n`;

@@ -67,7 +67,7 @@ function failureOf(error: unknown): Failure {
 }
 
 /** The global options that take a value; `--json` takes none. */
-const WITH_VALUE = ['--url', '--token', '--context', '--config', '--state-dir'];
+const WITH_VALUE = ['--url', '--token', '--state-dir'];
 
 /** Arguments whose global options are before the command, with these options after it, where commander expects them. */
 export function commandFirst(argv: readonly string[]): string[] {

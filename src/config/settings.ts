@@ -322,14 +322,7 @@ export type Settings = {
 };
 
 // Read by `npm run`, by the command line or by the ray-worker: known, but not settings of a server.
-const FOREIGN = [
-  'ECHELON_ISOLATED',
-  'ECHELON_URL',
-  'ECHELON_TOKEN',
-  'ECHELON_CONFIG',
-  'ECHELON_CONTEXT',
-  'ECHELON_SECRETS_DIR',
-];
+const FOREIGN = ['ECHELON_ISOLATED', 'ECHELON_URL', 'ECHELON_TOKEN', 'ECHELON_SECRETS_DIR'];
 /** Variables with values of secrets, for the ray-worker of a local Ray. The rest of the name is the name of the secret. */
 const SECRET_PREFIX = 'ECHELON_SECRET_';
 

@@ -122,6 +122,6 @@ export function breaks(released: Surface, now: Surface): string[] {
 
 // A release keeps what it offers: `node test/support/api-surface.ts`, then commit what changed.
 if (import.meta.main) {
-  const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Document;
+  const document = JSON.parse(readFileSync('src/http/gen/openapi.json', 'utf8')) as Document;
   writeFileSync(RELEASED_API, `${JSON.stringify(apiSurface(document), null, 1)}\n`);
 }

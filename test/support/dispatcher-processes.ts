@@ -9,9 +9,6 @@ import { keepLines } from './kept-log.ts';
 /** The lease of such a dispatcher: what its death leaves is taken over after this time. */
 export const LEASE_MS = 1_500;
 
-/** The folder of the sources that this module belongs to. */
-export const OWN_SOURCES = join(import.meta.dirname, '../..');
-
 /** A part of the system in a process of its own. */
 export interface PartProcess {
   pid: number;
@@ -61,8 +58,6 @@ export async function startDispatcherProcess(
     /** Directory of secrets: it sends notifications, also to 127.0.0.1, and retries soon. */
     notify?: string;
   },
-  /** Folder of the sources that it runs. Default: this one. */
-  sources?: string,
 ): Promise<DispatcherProcess> {
   const setup = {
     url: bench.server.url,
@@ -73,7 +68,7 @@ export async function startDispatcherProcess(
     ...options,
   };
   const name = `dispatcher ${options.id}`;
-  const child = spawnPart(t, { script: 'dispatcher-process.ts', name, setup, sources });
+  const child = spawnPart(t, { script: 'dispatcher-process.ts', name, setup });
   await child.says('ready');
   return {
     ...child,
@@ -85,8 +80,8 @@ export async function startDispatcherProcess(
 }
 
 /**
- * Starts a script of test/support with `setup` as its argument. It says words on stdout, and logs to stderr. `sources`: the
- * folder of the sources that it belongs to; default: this one. `wrapper`: put before its command.
+ * Starts a script of this folder with `setup` as its argument. It says words on stdout, and logs to stderr. `wrapper`: put before
+ * its command.
  */
 export function spawnPart(
   t: Releases,
@@ -94,17 +89,15 @@ export function spawnPart(
     script,
     name,
     setup,
-    sources = OWN_SOURCES,
     wrapper = [],
   }: {
     script: string;
     name: string;
     setup: object;
-    sources?: string | undefined;
     wrapper?: readonly string[];
   },
 ): PartProcess {
-  const path = join(sources, 'test/support', script);
+  const path = join(import.meta.dirname, script);
   const [program, ...args] = [...wrapper, process.execPath, path, JSON.stringify(setup)];
   const child = spawn(program!, args, {
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -68,9 +68,7 @@ async function commandInputs(): Promise<string[]> {
     ...command.options.filter(({ flags }) => PLACE_OPTIONS.test(flags)).map(({ long }) => long!),
     ...command.commands.flatMap((sub) => inputs(sub, `${name} ${sub.name()}`)),
   ];
-  return program.commands
-    .filter((one) => one.name() !== 'experiments')
-    .flatMap((one) => inputs(one, one.name()));
+  return program.commands.flatMap((one) => inputs(one, one.name()));
 }
 
 /** Fields of the messages that a ray-worker sends. */

@@ -14,7 +14,16 @@ import { isFinal } from '../../src/core/states.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
 import { lastMetrics, startScriptedAgent } from '../support/scripted-agent.ts';
 import { processesOf, type RoleProcess, type System, startSystem, TOKEN } from '../support/system.ts';
+import { testKills } from './kills.ts';
+import { PREEMPT_WITHIN_MS, testPreemption } from './preemption.ts';
 import { testRules } from './rules.ts';
+
+/** A running system on Ray that the tests of several files share, one after another. */
+export interface OnRay {
+  readonly system: System;
+  /** kill -9 of the only dispatcher, then a new one. */
+  replaceDispatcher(): Promise<void>;
+}
 
 const SMALL = {
   rollout: { groups: 2, groupSize: 4 },
@@ -26,7 +35,8 @@ describe('REST → store and queue → dispatch → Ray → training → events 
   let system: System;
   let dispatcher: RoleProcess;
   before(async () => {
-    system = await startSystem();
+    const environment = { ...process.env, ECHELON_PREEMPT_WITHIN_MS: String(PREEMPT_WITHIN_MS) };
+    system = await startSystem({ environment });
     dispatcher = await system.startDispatcher();
   });
   after(() => system?.stop());
@@ -227,7 +237,20 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.ok(lines.length >= 500);
   });
 
-  describe('a training with a wrong signal', () => testRules(() => ({ system, dispatcher })));
+  const onRay: OnRay = {
+    get system() {
+      return system;
+    },
+    async replaceDispatcher() {
+      dispatcher.kill('SIGKILL');
+      await dispatcher.ended;
+      dispatcher = await system.startDispatcher();
+    },
+  };
+  describe('a training with a wrong signal', () => testRules(onRay));
+  describe('processes are killed while a training runs', () => testKills(onRay));
+  describe('an urgent experiment preempts a training of a program with checkpoints', () =>
+    testPreemption(onRay));
 });
 
 /** The process that the supervisor of a command started. */

@@ -10,7 +10,8 @@ import { reportDigest } from '../../packages/echelon-verify/src/format/bundle.ts
 import { isFinal } from '../../src/core/states.ts';
 import { until } from '../support/dispatch.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
-import { processesOf, type RoleProcess, type System } from '../support/system.ts';
+import { processesOf, type System } from '../support/system.ts';
+import type { OnRay } from './main-path.test.ts';
 
 const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
 
@@ -29,13 +30,13 @@ function offline(args: string[], cwd: string) {
   return { status, stdout, stderr };
 }
 
-/** The tests of rules, on a running system; `running` gives it and its only dispatcher, from the first test on. */
-export function testRules(running: () => { system: System; dispatcher: RoleProcess }): void {
+/** The tests of rules, on a running system whose dispatcher they replace. */
+export function testRules(onRay: OnRay): void {
   let system: System;
   let directory: string;
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'echelon-rules-'));
-    ({ system } = running());
+    ({ system } = onRay);
   });
   after(() => rm(directory, { recursive: true, force: true }));
 
@@ -50,7 +51,6 @@ export function testRules(running: () => { system: System; dispatcher: RoleProce
   // Fails (two marks) if the memory of the rules is lost with the dispatcher and advance-rules.lua lets a rule that
   // fired fire again.
   test('a training with wrong rows is marked once and stopped by a rule after its dispatcher dies, and its bundle verifies offline', async () => {
-    const { dispatcher: first } = running();
     const { id } = await system.submit({
       name: 'faulty',
       engine: 'replay',
@@ -63,9 +63,7 @@ export function testRules(running: () => { system: System; dispatcher: RoleProce
       ],
     });
     await system.until(id, 'the mark', ({ marks }) => marks === 1);
-    first.kill('SIGKILL');
-    await first.ended;
-    await system.startDispatcher();
+    await onRay.replaceDispatcher();
     const ended = await system.until(
       id,
       'the stop',

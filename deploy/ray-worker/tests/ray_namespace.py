@@ -27,7 +27,9 @@ def run_tests(*files: str, **variables: str) -> None:
     """Fails unless every test passes, and none is skipped. `variables`: of their environment."""
     paths = [str(Path(__file__).with_name(name)) for name in files]
     command = [sys.executable, "-m", "pytest", "-x", "--durations=20", "-p", "no:cacheprovider", *paths]
-    if subprocess.run(["unshare", "--net", "true"], capture_output=True).returncode == 0:
+    # The runner of all tests has given this file a namespace, in which it measures what the file costs.
+    is_isolated = "ECHELON_ISOLATED" in os.environ
+    if not is_isolated and subprocess.run(["unshare", "--net", "true"], capture_output=True).returncode == 0:
         command = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
     environment = {**os.environ, **_VARIABLES, **variables}
     done = subprocess.run(command, cwd=PACKAGE_ROOT, env=environment, capture_output=True, text=True, timeout=1500)

@@ -13,7 +13,7 @@ import { duration, time } from '../states.ts';
 const whoami = row({
   name: 'whoami',
   description: 'Show the address of the API, and the name, the project and the scopes of your token.',
-  examples: ['echelon whoami --context lab'],
+  examples: ['echelon whoami --url https://echelon.example.org'],
   verb: 'get',
   path: '/v1/caller',
   json: (caller, { url }) => ({ url, ...caller }),

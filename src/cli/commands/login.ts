@@ -8,8 +8,7 @@ import { CliError, EXIT } from 'command-kit/exit';
 import { inert } from 'command-kit/inert';
 import type { Output } from 'command-kit/output';
 import { Command } from 'commander';
-import { contextOf, LOCAL_CONTEXT, readConfig, writeConfig } from '../config-file.ts';
-import { configOption } from '../connection.ts';
+import { readLogin, saveLogin, stateDirOption } from '../connection.ts';
 import { hasBrowser, openInBrowser } from './open.ts';
 
 /** A person has this time to sign in. */
@@ -17,8 +16,7 @@ const PATIENCE_MS = 10 * 60_000;
 
 interface Options {
   url?: string;
-  context: string;
-  config: string;
+  stateDir: string;
   device?: boolean;
 }
 
@@ -35,31 +33,23 @@ interface SignedIn {
 function loginCommand(output: Output): Command {
   return new Command('login')
     .description(
-      'Sign in with your organisation, in the browser. The token is valid for 12 hours and is stored in a context of the configuration file, which becomes the current one.',
+      'Sign in with your organisation, in the browser. The token is valid for 12 hours. Commands use this API from then on, until its file, login.json in the state directory, is deleted.',
     )
-    .option('--url <url>', 'address of the API. Default: that of the context')
-    .option('--context <name>', 'context that gets the token', 'default')
+    .option('--url <url>', 'address of the API. Default: that of the last sign-in')
     .option('--device', 'print a code to enter in a browser on another device')
-    .addOption(configOption())
+    .addOption(stateDirOption())
     .addHelpText(
       'after',
       examples('echelon login --url https://echelon.example.org', 'echelon login --device'),
     )
     .action(async (options: Options) => {
-      if (options.context === LOCAL_CONTEXT)
-        throw new CliError(
-          EXIT.usage,
-          `\`echelon up\` needs no sign-in. Choose another name than ${LOCAL_CONTEXT}.`,
-        );
       const url = await urlOf(options);
       const { processEnvironment } = await import('../../main.ts');
       const environment = processEnvironment();
       const byDevice = options.device || !hasBrowser(environment);
       const signedIn = byDevice ? await viaDevice(url, output) : await viaBrowser(url, output, environment);
       const { token, expiresAt, name, project, scopes } = signedIn;
-      const config = await readConfig(options.config);
-      const contexts = { ...config.contexts, [options.context]: { url, token } };
-      await writeConfig(options.config, { ...config, current: options.context, contexts });
+      await saveLogin(options.stateDir, { url, token });
       const where = project === null ? 'all projects' : `the project ${project}`;
       output.line(
         `Signed in as ${inert(name)} until ${new Date(expiresAt).toISOString()}: ${scopes.join(', ')} in ${where}.`,
@@ -67,10 +57,8 @@ function loginCommand(output: Output): Command {
     });
 }
 
-async function urlOf({ url, context, config }: Options): Promise<string> {
-  const { contexts = {} } = await readConfig(config);
-  const given =
-    url ?? (Object.hasOwn(contexts, context) ? (await contextOf(config, context))?.url : undefined);
+async function urlOf({ url, stateDir }: Options): Promise<string> {
+  const given = url ?? (await readLogin(stateDir))?.url;
   if (given === undefined || !/^https?:\/\//.test(given) || !URL.canParse(given))
     throw new CliError(EXIT.usage, 'Name the API: `echelon login --url https://HOST`.');
   return given.replace(/\/+$/, '');
@@ -139,7 +127,7 @@ async function post<T = SignedIn>(url: string, path: string, body: object): Prom
   if (answer.status === 404)
     throw new CliError(
       EXIT.refused,
-      `${url} has no sign-in for people. Use an API key: \`echelon config set\`.`,
+      `${url} has no sign-in for people. Use an API key: --token or ECHELON_TOKEN.`,
     );
   if (!answer.ok) throw new CliError(EXIT.refused, inert(said.detail ?? `HTTP ${answer.status}`), said.code);
   return answer.status === 202 ? undefined : said;

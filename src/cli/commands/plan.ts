@@ -1,9 +1,8 @@
 import { examples } from 'command-kit/examples';
 import { CliError, EXIT } from 'command-kit/exit';
 import { json, type Output } from 'command-kit/output';
-import { table } from 'command-kit/table';
 import { wrapped } from 'command-kit/width';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ExperimentSpec as ApiSpec } from 'echelon-client/calls';
 import { stringify } from 'yaml';
 import { EchelonError } from '../../core/errors.ts';
@@ -140,35 +139,5 @@ function difference({ key, from, to }: Change): string {
   return `${key}: ${from ?? '(not passed)'} → ${to ?? '(not passed)'}`;
 }
 
-/** `echelon recipes`: the scripts of verl-agent that Echelon can run; needs no server. */
-function recipesCommand(output: Output): Command {
-  return new Command('recipes')
-    .description("List the scripts of verl-agent's recipe/hgpo that Echelon can run. Needs no server.")
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      examples('echelon recipes', 'echelon plan --recipe qwen2.5_1.5b_alfworld_train --faithful'),
-    )
-    .action((options: { json?: boolean }) => {
-      const items = allRecipes().map(({ name, modelSize, environment, phase, gpus, program }) => ({
-        name,
-        modelSize,
-        environment,
-        phase,
-        gpus,
-        program,
-      }));
-      if (options.json) return output.line(json({ items }));
-      const rows = items.map(({ name, modelSize, environment, phase, gpus }) => [
-        name,
-        environment,
-        modelSize,
-        phase,
-        gpus,
-      ]);
-      output.line(table(['RECIPE', 'ENVIRONMENT', 'MODEL', 'PHASE', 'GPUS'], rows, output.columns));
-    });
-}
-
 /** The commands of this module by their names. */
-export const commands = { plan: planCommand, recipes: recipesCommand };
+export const commands = { plan: planCommand };

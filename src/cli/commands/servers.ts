@@ -264,7 +264,7 @@ function downCommand(output: Output): Command {
 export function apiServerCommand(output: Output): Command {
   return new Command('api')
     .description(
-      'Run the API server of a fleet. Settings come from the environment; see docs/reference/settings.md.',
+      'Run the API server of a fleet. Settings come from the environment; the documentation lists them under Settings.',
     )
     .addHelpText('after', examples('echelon api'))
     .action(() => runRole('api', {}, output));
@@ -275,7 +275,7 @@ export function dispatcherCommand(output: Output): Command {
   const several = (value: string, before: string[] = []): string[] => [...before, value];
   return new Command('dispatcher')
     .description(
-      'Run a dispatcher of a fleet: it launches and verifies experiments. Settings come from the environment; see docs/reference/settings.md.',
+      'Run a dispatcher of a fleet: it launches and verifies experiments. Settings come from the environment; the documentation lists them under Settings.',
     )
     .option('--cluster <name=address>', 'name and address of a ray-worker; repeatable', several)
     .option(

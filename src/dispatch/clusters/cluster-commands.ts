@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts';
 import { toSeen } from './clusters.ts';
 import type { CommandWork, RunCommand } from './command-runner.ts';
 import { ownedBy } from './ray-workers.ts';
+import { killCommand } from './setup/actor.ts';
 import type { RayWorkerPackage } from './setup/package.ts';
 import { SetupError, toSetupError } from './setup/problems.ts';
 import { endRayWorker, setUpCluster } from './setup/set-up.ts';
@@ -153,7 +154,7 @@ async function remove(work: CommandWork, deps: CommandServices): Promise<void> {
       const { message } = toSetupError(error, cluster.ray!.address);
       warn(
         `Cannot end its ray-worker: ${message}`,
-        'It does nothing without experiments; `echelon ray kill` ends it.',
+        `It does nothing without experiments. To end it: \`${killCommand(cluster.ray!.address)}\`.`,
       );
     });
   }

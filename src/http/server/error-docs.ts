@@ -84,7 +84,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'The recorded batch lacks a column or a parameter that the recomputation needs. `detail` names it.',
 };
 
-/** Text of docs/reference/errors.md: every error of the registry, in its order. */
+/** Text of docs/gen/errors.md: every error of the registry, in its order. */
 export function errorsMarkdown(): string {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   const sections = codes.map((code) => {
@@ -95,7 +95,7 @@ export function errorsMarkdown(): string {
 
 Every response with status 400 or above is a problem document (RFC 9457, \`application/problem+json\`). \`code\` is one
 of the codes on this page and is stable. \`detail\` describes this failure, \`problems\` lists the faulty fields, and
-\`retry\` says whether the same request may succeed later; all others fail again. \`node scripts/generate/errors.ts\` generates this page.
+\`retry\` says whether the same request may succeed later; all others fail again.
 
 ${sections.join('\n')}`;
 }

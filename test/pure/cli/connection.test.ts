@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { CliError, EXIT } from 'command-kit/exit';
 import { Command } from 'commander';
-import { writeConfig } from '../../../src/cli/config-file.ts';
 import {
   clientFor,
   DEFAULT_STATE_DIR,
   readConnection,
   removeConnection,
   saveConnection,
+  saveLogin,
   stateDirOption,
   withConnection,
 } from '../../../src/cli/connection.ts';
@@ -80,44 +80,21 @@ test('commands take the address, the token and the state directory', () => {
   assert.deepEqual(options, [
     ['--url', 'ECHELON_URL'],
     ['--token', 'ECHELON_TOKEN'],
-    ['--context', 'ECHELON_CONTEXT'],
-    ['--config', 'ECHELON_CONFIG'],
     ['--state-dir', 'ECHELON_STATE_DIR'],
   ]);
   assert.equal(stateDirOption().defaultValue, DEFAULT_STATE_DIR);
 });
 
-test('a context that is typed wins over the address and the token of the environment, a typed address over it', async (t) => {
-  const variables = { ECHELON_URL: 'http://other.example', ECHELON_TOKEN: 'for-the-other' };
-  Object.assign(process.env, variables);
-  t.after(() => {
-    for (const name of Object.keys(variables)) delete process.env[name];
-  });
-  const optionsOf = async (...argv: string[]) => {
-    const command = withConnection(new Command('x')).action(() => undefined);
-    await command.parseAsync(argv, { from: 'user' });
-    const { url, token, context } = command.opts();
-    return [url, token, context];
-  };
-  assert.deepEqual(await optionsOf(), ['http://other.example', 'for-the-other', undefined]);
-  // Fails where the token of one API would be sent to another.
-  assert.deepEqual(await optionsOf('--context', 'lab'), [undefined, undefined, 'lab']);
-  assert.deepEqual(await optionsOf('--context', 'lab', '--token', 't'), [undefined, 't', 'lab']);
-  assert.equal((await optionsOf('--context', 'lab', '--url', 'http://typed'))[0], 'http://typed');
-});
-
-test('a flag wins over the configuration file, the file over the stack that runs here', async () => {
+test('a flag wins over the sign-in, the sign-in over the stack that runs here, and each token goes to its API only', async () => {
   await saveConnection(stateDir, here);
-  const config = join(root, 'config.yaml');
-  await writeConfig(config, {
-    current: 'lab',
-    contexts: { lab: { url: 'http://lab', token: 'of-the-lab' } },
-  });
-  const urlOf = async (options: object) => (await clientFor({ stateDir, config, ...options })).url;
+  await saveLogin(stateDir, { url: 'https://lab', token: 'of-the-lab' });
+  assert.equal((await stat(join(stateDir, 'login.json'))).mode & 0o777, 0o600);
+  const urlOf = async (options: object) => (await clientFor({ stateDir, ...options })).url;
   assert.equal(await urlOf({ url: 'http://flag', token: 't' }), 'http://flag');
-  assert.equal(await urlOf({}), 'http://lab');
-  assert.equal(await urlOf({ context: 'local' }), here.url);
-  // Fails where the stack's token would go to the context's address.
-  await writeConfig(config, { current: 'lab', contexts: { lab: { url: 'http://lab' } } });
-  await assert.rejects(urlOf({}), ends(EXIT.refused));
+  assert.equal(await urlOf({}), 'https://lab');
+  assert.equal(await urlOf({ url: here.url }), here.url);
+  // Fails if the token of the sign-in or of the stack would go to the address of the flag.
+  await assert.rejects(urlOf({ url: 'http://flag' }), ends(EXIT.refused));
+  await writeFile(join(stateDir, 'login.json'), '{"url":');
+  assert.equal(await urlOf({}), here.url);
 });

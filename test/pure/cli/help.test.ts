@@ -51,10 +51,9 @@ test('the reference lists arguments, options with defaults, and examples of a co
   assert.doesNotMatch(section, /--url/);
 });
 
-test('the reference has a section per command within a group, and describes the verbs on experiments once', () => {
-  for (const one of ['clusters add NAME ADDRESS', 'keys delete ID', 'config use NAME'])
+test('the reference has a section per command within a group', () => {
+  for (const one of ['clusters add NAME ADDRESS', 'keys delete ID', 'sweeps submit FILE'])
     assert.ok(page.includes(`### echelon ${one}\n`), one);
-  assert.equal(page.match(/^### echelon .*submit FILE$/gm)?.length, 3);
 });
 
 test('the command that puts echelon on PATH is given only for a checkout that is not on PATH', () => {

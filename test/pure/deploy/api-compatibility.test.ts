@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { apiSurface, breaks, type Document, RELEASED_API, type Surface } from '../../support/api-surface.ts';
 
-const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Document;
+const document = JSON.parse(readFileSync('src/http/gen/openapi.json', 'utf8')) as Document;
 const released = JSON.parse(readFileSync(RELEASED_API, 'utf8')) as Surface;
 
 test('the API still offers all that was released, and asks for nothing more', () => {

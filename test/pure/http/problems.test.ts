@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { VerifierBusyError } from 'echelon-verify/pool';
 import { errorCodes } from 'fastify';
@@ -56,12 +55,7 @@ test('the problem document of a foreign error, or of an error with a cause, show
   }
 });
 
-test('docs/reference/errors.md equals the output of node scripts/generate/errors.ts', async () => {
-  const file = await readFile('docs/reference/errors.md', 'utf8');
-  assert.equal(file, errorsMarkdown());
-});
-
-test('docs/reference/errors.md documents each registered error once and no other', () => {
+test('the page of errors documents each registered error once and no other', () => {
   const documented = [...errorsMarkdown().matchAll(/^## (.+)$/gm)].map(([, code]) => code);
   assert.deepEqual(documented, Object.keys(ERRORS));
   assert.deepEqual(Object.keys(ADVICE).sort(), Object.keys(ERRORS).sort());

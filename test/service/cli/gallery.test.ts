@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { fileCommands } from 'echelon-verify/cli';
 import { BUGS, batchOf } from '../../../scripts/gallery/bugs.ts';
 import { STEP_BUGS, stepFileOf } from '../../../scripts/gallery/steps.ts';
+import { causeIn } from '../../../scripts/pages/gallery.ts';
 import { runCommand } from '../../support/cli.ts';
 
 const page = readFileSync('docs/gallery/index.md', 'utf8');
@@ -25,12 +26,14 @@ async function echelon(...args: string[]): Promise<{ status: unknown; stdout: st
   }
 }
 
-/** What the page says about the file of a bug: the last line of verify, the second command, and its output. */
-function sectionOf(file: string): { counts: string; command: string; shown: string } {
-  const found = new RegExp(
-    `\\$ echelon verify ${file} .*\\n(.+)\\n\\$ echelon ((?:explain|identify|verify) .+)\\n([^]*?)\\n\`\`\``,
-  ).exec(page)!;
-  return { counts: found[1]!, command: found[2]!, shown: found[3]!.trim() };
+/** The row of a bug on the page: the last line of verify, the command that shows the cause, and the cause. */
+function rowOf({ name, link }: { name: string; link: string }) {
+  const row = page.split('\n').find((line) => line.includes(`](${name}.json)`))!;
+  assert.ok(row.includes(`](${link}) |`), name);
+  const [counts, last] = row.split(' | ').slice(-2);
+  const [, command, cause] = /^`(.+?)`: (.+) \|$/.exec(last!)!;
+  const [word, ...options] = command!.split(' ');
+  return { counts: counts!, command: [word!, `docs/gallery/${name}.json`, ...options], cause: cause! };
 }
 
 /** A file of the right version, which is removed after the test. */
@@ -48,19 +51,18 @@ const same = (file: string, content: object) =>
 test('the gallery has ten bugs of advantages and ten of steps, each with a thread of its own', () => {
   const all = [...BUGS, ...STEP_BUGS];
   assert.equal(new Set(all.map(({ link }) => link)).size, 20);
-  for (const { link, name } of all) assert.ok(page.includes(`[Thread](${link}), [file](${name}.json)`), name);
 });
 
 for (const bug of BUGS) {
-  test(`${bug.title}: the verifier finds the mistake, the page shows its explanation, and right advantages pass`, async (t) => {
+  test(`${bug.title}: the verifier finds the mistake, its command shows the cause, and right advantages pass`, async (t) => {
     const file = `docs/gallery/${bug.name}.json`;
     same(file, batchOf(bug, 'wrong'));
-    const { counts, command, shown } = sectionOf(file);
+    const { counts, command, cause } = rowOf(bug);
     const found = await echelon('verify', file);
     assert.equal(found.stdout.trim().split('\n').at(-1), counts);
     assert.equal(found.status, bug.row === undefined ? 1 : 0, found.stdout);
     assert.match(found.stdout, bug.row === undefined ? /error {3}wrong-rows/ : /warning rounding-rows/);
-    assert.equal((await echelon(...command.split(' '))).stdout.trim(), shown);
+    assert.equal(causeIn((await echelon(...command)).stdout), cause);
     const right = rightFile(t, batchOf(bug, 'right'));
     const passed = await echelon('verify', right);
     assert.equal(passed.status, 0, passed.stdout);
@@ -69,15 +71,15 @@ for (const bug of BUGS) {
 }
 
 for (const bug of STEP_BUGS) {
-  test(`${bug.title}: the step is not ok or has a finding, the page shows the cause, and the right step passes`, async (t) => {
+  test(`${bug.title}: the step is not ok or has a finding, its command shows the cause, and the right step passes`, async (t) => {
     const file = `docs/gallery/${bug.name}.json`;
     same(file, stepFileOf(bug, 'wrong'));
-    const { counts, command, shown } = sectionOf(file);
+    const { counts, command, cause } = rowOf(bug);
     const found = await echelon('verify', '--require', 'gradient', file);
     assert.equal(found.stdout.trim().split('\n').at(-1), counts);
     assert.equal(found.status, bug.status ?? 1, found.stdout);
     if (bug.status === 0) assert.match(found.stdout, /warning [a-z-]+/);
-    assert.equal((await echelon(...command.split(' '))).stdout.trim(), shown);
+    assert.equal(causeIn((await echelon(...command)).stdout), cause);
     const right = rightFile(t, stepFileOf(bug, 'right'));
     const passed = await echelon('verify', '--require', 'gradient', right);
     assert.equal(passed.status, 0, passed.stdout);

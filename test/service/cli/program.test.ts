@@ -21,10 +21,9 @@ const WITHOUT_API = new Set(
     ['demo', 'up', 'down', 'doctor', 'api', 'dispatcher'],
     ['login'],
     ['backup create', 'backup ls', 'backup verify', 'backup prune', 'backup restore'],
-    ['verify', 'explain', 'estimate', 'compare', 'identify', 'recipes', 'help', 'completion', 'version'],
-    ['config ls', 'config set', 'config use', 'config delete', 'presets ls', 'presets get'],
+    ['verify', 'explain', 'estimate', 'compare', 'identify', 'help', 'completion'],
+    ['presets ls', 'presets get'],
     ['comparison seeds', 'comparison judge'],
-    ['ray status', 'ray call', 'ray actors', 'ray kill'],
   ].flat(),
 );
 
@@ -32,7 +31,6 @@ const WITHOUT_API = new Set(
 const WRITTEN_OTHERWISE: Record<string, string> = {
   'dispatcher --cluster': 'names a cluster too, and says where its ray-worker is',
   'bundle --output': 'a file to write, not how a table is printed',
-  'config set --url': 'not the API to talk to, but the one to write down',
   'verify --from': 'the format of the files, not the first step',
   'explain --from': 'as of verify',
   'identify --from': 'as of verify',
@@ -58,8 +56,7 @@ const isLeaf = ({ command }: Place): boolean =>
   (command as unknown as { _actionHandler: unknown })._actionHandler !== null;
 
 const program = await createProgram(keptOutput());
-/** The commands; those of `experiments` are those of the program, and their examples too. */
-const places = placesOf(program).filter(({ path }) => !path.startsWith('experiments '));
+const places = placesOf(program);
 const leaves = places.filter(isLeaf);
 
 /** What `--help` prints, in a terminal so wide. */
@@ -75,7 +72,7 @@ const optionsOf = ({ path, command }: Place): { path: string; option: Option }[]
 
 test('the program has the commands of the guides', () => {
   const paths = new Set(leaves.map(({ path }) => path));
-  for (const one of ['submit', 'ls', 'watch', 'clusters ls', 'clusters add', 'sweeps compare', 'config set'])
+  for (const one of ['submit', 'ls', 'watch', 'clusters ls', 'clusters add', 'sweeps compare'])
     assert.ok(paths.has(one), one);
   assert.ok(leaves.length > 50);
 });
@@ -140,12 +137,11 @@ test('the options in the examples exist', () => {
 });
 
 test('every command on the API has the global options and --json', () => {
-  const wanted = ['--url', '--token', '--context', '--config', '--state-dir', '--json'];
+  const wanted = ['--url', '--token', '--state-dir', '--json'];
   for (const { path, command } of leaves) {
     const flags = command.options.map(({ long }) => long);
     if (path === 'mcp') continue; // Its output is a protocol.
-    if (WITHOUT_API.has(path))
-      assert.ok(['config set', 'login'].includes(path) || !flags.includes('--url'), path);
+    if (WITHOUT_API.has(path)) assert.ok(path === 'login' || !flags.includes('--url'), path);
     else for (const flag of wanted) assert.ok(flags.includes(flag), `${path} lacks ${flag}`);
   }
   for (const path of WITHOUT_API)
@@ -193,11 +189,10 @@ test('an unknown command is refused with the nearest command', async () => {
       ['queue', 'nope'],
       /unknown command 'nope' of queues\n\(The commands are ls, what-if, pause, close, resume\.\)/,
     ],
-    [['config', 'nope', '--json'], /unknown command 'nope' of config/],
   ];
   for (const [argv, words] of said) assert.match(await failure(argv), words);
   // The default command of a group still takes its options.
-  const nowhere = ['--config', '/nowhere/config', '--state-dir', '/nowhere'];
+  const nowhere = ['--state-dir', '/nowhere'];
   for (const argv of [['clusters'], ['sweep', '--limit', '3'], ['retention', 'vision']])
     assert.match(await failure([...argv, ...nowhere]), /^No API is configured/);
 });

@@ -52,7 +52,8 @@ test('a release has the source, the packages and signed checksums, and any tampe
     );
     const source = join(to, names.find((name) => name.endsWith('.tar.gz'))!);
     const listed = execFileSync('tar', ['-tzf', source], { encoding: 'utf8', maxBuffer: 2 ** 26 });
-    assert.match(listed, /^echelon-\d+\.\d+\.\d+\/package\.json$/m);
+    for (const file of ['package.json', 'docs/gen/openapi.json', 'docs/gen/cli.md'])
+      assert.match(listed, new RegExp(`^echelon-\\d+\\.\\d+\\.\\d+/${file}$`, 'm'));
     assert.match(
       (await verified(to, signers)) ?? '',
       /^Good "echelon-release" signature for release .*(\n.*: OK){5}\n$/,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { createClient } from '../../../src/cli/client.ts';
-import { contextOf } from '../../../src/cli/config-file.ts';
+import { readLogin } from '../../../src/cli/connection.ts';
 import { makeProjects } from '../../support/access.ts';
 import { NO_BROWSER, openBrowser, openPage } from '../../support/browser.ts';
 import { appFor } from '../../support/http-app.ts';
@@ -222,14 +222,13 @@ describe('sign-in by an OpenID provider', { skip: NO_BROWSER }, () => {
   });
 
   describe('echelon login', () => {
-    /** Runs the command; its context afterwards, and what it printed. `act` gets the text that asks the person. */
+    /** Runs the command; its token afterwards, and what it printed. `act` gets the text that asks the person. */
     async function login(t: Scope, argv: string[], act: (said: string) => Promise<void>) {
       const folder = await mkdtemp(join(tmpdir(), 'echelon-login-'));
       t.after(() => rm(folder, { recursive: true, force: true }));
-      const config = join(folder, 'config.yaml');
       const child = spawn(
         process.execPath,
-        ['bin/start.mjs', 'login', '--url', url, '--config', config, ...argv],
+        ['bin/start.mjs', 'login', '--url', url, '--state-dir', folder, ...argv],
         { env: { PATH: '/nowhere', HOME: folder, DISPLAY: ':nowhere' }, stdio: ['ignore', 'pipe', 'pipe'] },
       );
       t.after(async () => void child.kill('SIGKILL'));
@@ -243,12 +242,12 @@ describe('sign-in by an OpenID provider', { skip: NO_BROWSER }, () => {
           void act(said);
         });
       assert.equal(await ended, 0, said);
-      const context = await contextOf(config, undefined);
+      const { token } = (await readLogin(folder))!;
       assert.match(said, /Signed in as ann@example\.org until .*: read in the project vision\./);
-      assert.ok(!said.includes(context!.token!));
-      const caller = await createClient({ url, token: context!.token! }).get('/v1/caller', {});
+      assert.ok(!said.includes(token));
+      const caller = await createClient({ url, token }).get('/v1/caller', {});
       assert.deepEqual([caller.name, caller.project], ['ann@example.org', 'vision']);
-      return context!.token!;
+      return token;
     }
 
     test('the browser comes back to the command with a code that is of use only once and to this command', async (t) => {

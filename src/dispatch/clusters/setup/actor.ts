@@ -12,6 +12,10 @@ import { SetupError } from './problems.ts';
 /** Name of the actor, and its namespace. */
 export const ACTOR = { name: 'echelon-ray-worker', namespace: 'echelon' } as const;
 
+/** The shell command with which an operator ends the ray-worker of a cluster. It needs Python with Ray. */
+export const killCommand = (address: string): string =>
+  `python -c "import ray; ray.init('${address}', namespace='${ACTOR.namespace}'); ray.kill(ray.get_actor('${ACTOR.name}'))"`;
+
 /** How the ray-worker of an actor is reached. */
 export interface RayWorkerConnection {
   address: string;

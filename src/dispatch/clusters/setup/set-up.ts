@@ -4,7 +4,15 @@ import type { RayConnection } from 'ray-client-ts/connection';
 import { packageUri } from 'ray-client-ts/packages';
 import type { RayWorkerDescription } from '../../../rpc/ray-worker.ts';
 import type { RayPlace } from '../../../store/clusters/types.ts';
-import { ACTOR, connectionOf, endActor, findActor, type RayWorkerConnection, startActor } from './actor.ts';
+import {
+  ACTOR,
+  connectionOf,
+  endActor,
+  findActor,
+  killCommand,
+  type RayWorkerConnection,
+  startActor,
+} from './actor.ts';
 import { compareVersions, type RayWorkerPackage } from './package.ts';
 import { SetupError } from './problems.ts';
 import { findNode, headOf, isLoopback, listeningHost, reach, sizeInWords } from './reach.ts';
@@ -156,7 +164,7 @@ async function ensureRayWorker(input: Ensure): Promise<RayWorkerConnection> {
   if (place.sharedRoot.startsWith('/') && trimmed(found.sharedRoot) !== trimmed(place.sharedRoot))
     throw new SetupError(
       `The ray-worker there uses the shared root ${found.sharedRoot}, not ${place.sharedRoot}.`,
-      `Pass --shared-root ${found.sharedRoot}; or, when nothing runs there, end it with \`echelon ray kill ${place.address} ${ACTOR.name}\` and add the cluster again.`,
+      `Pass --shared-root ${found.sharedRoot}; or, when nothing runs there, end it with \`${killCommand(place.address)}\` and add the cluster again.`,
     );
   const why = whyReplace(found, { place, pack, wanted });
   if (why === undefined) {

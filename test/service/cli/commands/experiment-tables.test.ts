@@ -131,7 +131,6 @@ const LOOKS: string[][] = [
   ['sweeps', 'series', newSweep],
   ['presets'],
   ['presets', 'get', 'paper-main-table'],
-  ['recipes'],
   ['plan', '--recipe', 'qwen2.5_1.5b_alfworld_train'],
   ['queues'],
   ['clusters'],
@@ -149,7 +148,7 @@ test('in a terminal of 80 columns no table and no sentence is broken within a wo
   t.mock.timers.enable({ apis: ['Date'], now: submittedAt + 90 * 60_000 });
   const shown: Record<string, string> = {};
   for (const argv of LOOKS) {
-    const needsNoServer = ['presets', 'recipes', 'plan'].includes(argv[0]!) || argv.join() === 'rules';
+    const needsNoServer = ['presets', 'plan'].includes(argv[0]!) || argv.join() === 'rules';
     const output = Object.assign(keptOutput(), { columns: 80 });
     await runProgram(output, [...argv, ...(needsNoServer ? [] : connection)]);
     shown[argv.join(' ')] = [...output.remarks.map((one) => wrapped(one, 80)), ...output.lines].join('\n');

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { ReceivedEvent } from '../../src/cli/client.ts';
 import { readSpec } from '../../src/cli/folder-files.ts';
 import { parseEntryId } from '../../src/core/ids.ts';
 import { isFinal } from '../../src/core/states.ts';
 import { until } from '../support/dispatch.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
-import { processesOf, type System, startSystem } from '../support/system.ts';
+import { processesOf, type System } from '../support/system.ts';
+import type { OnRay } from './main-path.test.ts';
 
 /** A driver is stopped 15 s and its grace period before the end of this time, unless it reports a checkpoint before. */
-const PREEMPT_WITHIN_MS = 20_000;
+export const PREEMPT_WITHIN_MS = 20_000;
 const SAVE_EVERY = 4;
 const STEPS = 30;
 
@@ -24,7 +25,8 @@ interface Done {
   to: number;
 }
 
-describe('an urgent experiment preempts a training of a program with checkpoints on Ray', () => {
+/** The tests of preemption, on a running system in which nothing else runs. */
+export function testPreemption(onRay: OnRay): void {
   let system: System;
   let cpus: number;
   let trainings = 0;
@@ -32,9 +34,7 @@ describe('an urgent experiment preempts a training of a program with checkpoints
   let undisturbed: Buffer;
 
   before(async () => {
-    const environment = { ...process.env, ECHELON_PREEMPT_WITHIN_MS: String(PREEMPT_WITHIN_MS) };
-    system = await startSystem({ environment });
-    await system.startDispatcher();
+    ({ system } = onRay);
     const path = { name: 'default' };
     await system.client.patch('/v1/projects/{name}', { path, body: { urgentGpuQuota: 1 } });
     cpus = (await system.client.get('/v1/clusters')).items[0]!.nodes[0]!.cpusTotal;
@@ -42,7 +42,6 @@ describe('an urgent experiment preempts a training of a program with checkpoints
     await ends(id, 1);
     undisturbed = await weights();
   });
-  after(() => system?.stop());
 
   async function train(args: string[], own = cpus): Promise<string> {
     const program = (await readSpec('test/support/preempted-training.yaml', { remark: assert.fail })) as {
@@ -133,7 +132,7 @@ describe('an urgent experiment preempts a training of a program with checkpoints
     assert.deepEqual([first.saved, first.steps.at(-1), second.steps[0]], [SAVE_EVERY, torn, SAVE_EVERY + 1]);
     assert.equal((await weights()).compare(undisturbed), 0, 'the weights have other bits');
   });
-});
+}
 
 function doneBy(history: readonly ReceivedEvent[], attempt: number): Done {
   const own = history.filter(({ id }) => {

@@ -1,18 +1,10 @@
-// Writes docs/openapi.json from the routes' own schemas. The client's types are made from that document, see sources.mjs.
-import { execFileSync } from 'node:child_process';
+// Writes the OpenAPI document of the routes' own schemas: node scripts/sources/api-document.ts FILE.
 import { readFileSync, writeFileSync } from 'node:fs';
+import pino from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/server/deps.ts';
 
-const DOCUMENT = 'docs/openapi.json';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-
-/** JSON with each object or list on one line if it fits, so that a diff stays readable. */
-const compact = (document: object): string =>
-  execFileSync('node_modules/.bin/biome', ['format', '--stdin-file-path=a.json', '--line-width=140'], {
-    input: JSON.stringify(document),
-    encoding: 'utf8',
-  });
 
 /** The app only makes its document, so it needs no store. */
 const nothing = new Proxy({}, { get: () => () => undefined });
@@ -29,10 +21,10 @@ const app = await createApp({
     promptEndpoints: [],
     cookieSecret: 'no cookie is ever signed with this one',
   },
-  log: (await import('pino')).pino({ level: 'silent' }),
+  log: pino({ level: 'silent' }),
   clock: Date,
 } as unknown as AppDeps);
 await app.ready();
-writeFileSync(DOCUMENT, compact(app.swagger()));
+writeFileSync(process.argv[2]!, `${JSON.stringify(app.swagger(), null, 1)}\n`);
 await app.close();
 process.exit(0);

@@ -1,5 +1,3 @@
-// Writes docs/reference/settings.md from the settings.
-import { writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { SETTINGS } from '../../src/config/settings.ts';
 
@@ -10,13 +8,13 @@ const shown = (value: unknown): string => {
   return text === '' ? '' : `\`${text.replace(homedir(), '~')}\``;
 };
 
-const rows = Object.values(SETTINGS).map((one) => {
-  const star = 'secret' in one ? ' *' : '';
-  return `| \`${one.variable}\`${star} | ${shown(one.fallback)} | ${one.doc} |`;
-});
-writeFileSync(
-  'docs/reference/settings.md',
-  `# Settings
+/** The page of all settings and other variables of the environment. */
+export function settingsPage(): string {
+  const rows = Object.values(SETTINGS).map((one) => {
+    const star = 'secret' in one ? ' *' : '';
+    return `| \`${one.variable}\`${star} | ${shown(one.fallback)} | ${one.doc} |`;
+  });
+  return `# Settings
 
 This page lists every setting of \`echelon up\`, \`echelon api\` and \`echelon dispatcher\`. It is generated from the
 program. Each setting is an environment variable. A value that cannot be used ends the program with a message that names
@@ -34,12 +32,10 @@ ${rows.join('\n')}
 | --- | --- | --- |
 | \`ECHELON_URL\`, \`ECHELON_TOKEN\` | command line, \`echelon_capture\` | Address and token of the API |
 | \`ECHELON_RUN_NAME\` | \`echelon_capture\` | Name of the run that it opens. Default: the name of the script |
-| \`ECHELON_CONTEXT\` | command line | Name of an entry in the configuration file, instead of an address |
-| \`ECHELON_CONFIG\` | command line | Path of the configuration file |
 | \`ECHELON_SECRETS_DIR\` | ray-worker | Directory with one file for each secret of the cluster. Default: \`secrets\` in its state directory |
 | \`ECHELON_SECRET_<NAME>\` | ray-worker | Value of the secret \`NAME\`, if the directory has no file for it |
 
-Without an address or a context, the command line uses the private stack in \`ECHELON_STATE_DIR\`. See
-\`echelon config --help\` for the order, and [secrets](../guides/secrets.md) for how trainings receive secrets.
-`,
-);
+The command line uses, in this order: \`--url\`, \`ECHELON_URL\`, the API of the last \`echelon login\`, and the local \`echelon up\`; the
+last two are files in \`ECHELON_STATE_DIR\`. See [secrets](../guides/secrets.md) for how trainings receive secrets.
+`;
+}

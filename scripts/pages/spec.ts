@@ -1,61 +1,4 @@
-// Writes the reference pages of findings, metrics and spec fields from the code.
-import { writeFileSync } from 'node:fs';
-import { FINDINGS } from '../../packages/echelon-verify/src/report/findings.ts';
-import { STEP_FINDINGS } from '../../packages/echelon-verify/src/report/step-findings.ts';
 import { allEngines } from '../../src/engines/registry.ts';
-import { createMetrics } from '../../src/observe/metrics.ts';
-
-writeFileSync('docs/reference/findings.md', findings());
-writeFileSync('docs/reference/metrics.md', await metrics());
-writeFileSync('docs/reference/spec.md', spec());
-
-function findings(): string {
-  const table = (kinds: object) =>
-    `| code | severity | meaning | remedy |
-| --- | --- | --- | --- |
-${Object.entries(kinds)
-  .map(([code, { severity, means, remedy }]) => `| \`${code}\` | ${severity} | ${means} | ${remedy} |`)
-  .join('\n')}`;
-  return `# Findings
-
-A finding is an observation about a whole batch or dump. An \`error\` means that the batch contradicts itself or its stated
-parameters. A \`warning\` means that data are poor or missing. A batch is ok if it has no wrong row, no unverifiable row and no error.
-[How a batch is verified](../explanation/verification.md) explains the checks.
-
-${table(FINDINGS)}
-
-## Optimizer steps
-
-These findings are about [the training step](../explanation/verify-the-step.md) after the advantage. Those that compare rollout engine
-and trainer are statistics with a standard error, so they are warnings and never outcomes of tokens.
-
-${table(STEP_FINDINGS)}
-`;
-}
-
-async function metrics(): Promise<string> {
-  const text = await createMetrics({
-    role: 'api',
-    version: '',
-    readStore: () => Promise.reject(new Error('no store')),
-  }).text();
-  const types = new Map(
-    [...text.matchAll(/^# TYPE (echelon_\S+) (\w+)$/gm)].map(([, name, type]) => [name!, type!]),
-  );
-  const rows = [...text.matchAll(/^# HELP (echelon_\S+) (.*)$/gm)].map(
-    ([, name, help]) => `| \`${name}\` | ${types.get(name!)} | ${help!.replace(/\.$/, '')} |`,
-  );
-  return `# Metrics
-
-The api and the dispatchers serve these metrics for Prometheus at \`ECHELON_METRICS_PORT\`, besides the default ones of Node.js. A *gauge* of
-the store has the same value at every process: take the maximum. Add up a *counter* or a *histogram* over the processes.
-The [runbooks](../guides/runbooks.md) explain the alerts that use them.
-
-| metric | type | meaning |
-| --- | --- | --- |
-${rows.sort().join('\n')}
-`;
-}
 
 interface Schema {
   type?: string | string[];
@@ -80,7 +23,8 @@ interface FieldRow {
   meaning: string;
 }
 
-function spec(): string {
+/** The page of the fields of a spec, by engine. */
+export function specPage(): string {
   const engines = allEngines().map(({ name, schema, example, resolve }) => {
     const { properties, required } = schema as Schema;
     const defaults = defaultsOf(example, resolve(example));

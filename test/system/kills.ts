@@ -2,20 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { ReceivedEvent } from '../../../src/cli/client.ts';
-import { isFinal } from '../../../src/core/states.ts';
-import type { Experiment } from '../../../src/schemas/experiment.ts';
-import { assertWhole, historyOf } from '../../support/history.ts';
-import { lastMetrics, recordedResponses, startScriptedAgent } from '../../support/scripted-agent.ts';
-import {
-  processesOf,
-  processesWith,
-  type RoleProcess,
-  type System,
-  startSystem,
-} from '../../support/system.ts';
-
-const LEASE_MS = 2_500;
+import type { ReceivedEvent } from '../../src/cli/client.ts';
+import { isFinal } from '../../src/core/states.ts';
+import type { Experiment } from '../../src/schemas/experiment.ts';
+import { assertWhole, historyOf } from '../support/history.ts';
+import { lastMetrics, recordedResponses, startScriptedAgent } from '../support/scripted-agent.ts';
+import { processesOf, processesWith, type System } from '../support/system.ts';
+import type { OnRay } from './main-path.test.ts';
 
 const SLOW = {
   name: 'slow',
@@ -39,14 +32,12 @@ const ended = ({ state, verification }: Experiment) => isFinal(state) && verific
 const atStep = (step: number) => (experiment: Experiment) =>
   experiment.state === 'running' && experiment.progress.step >= step;
 
-describe('processes are killed while a training runs on Ray', () => {
+/** The tests of killed processes, on a running system whose dispatcher they replace. */
+export function testKills(onRay: OnRay): void {
   let system: System;
-  let dispatcher: RoleProcess;
-  before(async () => {
-    system = await startSystem({ leaseMs: LEASE_MS });
-    dispatcher = await system.startDispatcher();
+  before(() => {
+    ({ system } = onRay);
   });
-  after(() => system?.stop());
 
   /** Drivers of an experiment: the training's own process, not what it started on Ray. */
   const driverOf = (id: string): Promise<number[]> =>
@@ -86,9 +77,7 @@ describe('processes are killed while a training runs on Ray', () => {
     }
 
     test('kill -9 of the dispatcher: the training continues, and a second dispatcher attaches', async () => {
-      dispatcher.kill('SIGKILL');
-      await dispatcher.ended;
-      dispatcher = await system.startDispatcher();
+      await onRay.replaceDispatcher();
       await assertContinues();
     });
 
@@ -175,9 +164,7 @@ describe('processes are killed while a training runs on Ray', () => {
         await agent.until('only held calls', settled);
       };
       await hold(20);
-      dispatcher.kill('SIGKILL');
-      await dispatcher.ended;
-      dispatcher = await system.startDispatcher();
+      await onRay.replaceDispatcher();
       await agent.hold(false);
       await hold(60);
       const [driver, ...others] = (await processesOf(id)).filter((pid) =>
@@ -201,4 +188,4 @@ describe('processes are killed while a training runs on Ray', () => {
       assert.equal(unverifiable, rowsSeen, 'rows without advantages are not verified');
     });
   });
-});
+}

@@ -1,9 +1,7 @@
 import { examples } from 'command-kit/examples';
 import { CliError, EXIT } from 'command-kit/exit';
 import { nearestName } from 'command-kit/nearest';
-import { json, type Output } from 'command-kit/output';
 import { Command } from 'commander';
-import { VERSION } from '../package-version.ts';
 
 /** `echelon help [command...]`: the same as `--help` of that command. */
 function helpCommand(): Command {
@@ -31,17 +29,5 @@ function unknownCommand(name: string, { commands }: Command): string {
   return `There is no command ${JSON.stringify(name)}. ${hint}`;
 }
 
-/** `echelon version`: the versions of the package and of Node. */
-function versionCommand(output: Output): Command {
-  return new Command('version')
-    .description('Print the versions of Echelon and of Node.')
-    .option('--json', 'print JSON')
-    .addHelpText('after', examples('echelon version'))
-    .action(({ json: asJson }: { json?: boolean }) => {
-      const node = process.versions.node;
-      output.line(asJson ? json({ version: VERSION, node }) : `echelon ${VERSION} (Node ${node})`);
-    });
-}
-
 /** The commands of this module by their names. */
-export const commands = { help: helpCommand, version: versionCommand };
+export const commands = { help: helpCommand };
