@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 import { type AttemptHooks, createLaunches, type DrainedNode } from './attempt/context.ts';
 import { createLeasedAttempts } from './attempt/leased-attempts.ts';
 import { compactSeries } from './background/archiving.ts';
-import { createComparisonRounds } from './background/comparisons.ts';
+import { recordComparisons } from './background/comparisons.ts';
 import { createRetentionLoops } from './background/retention.ts';
 import { createRulesRound } from './background/rules.ts';
 import { createSilentRuns } from './background/silent-runs.ts';
@@ -275,7 +275,7 @@ function createRounds(
       await reconcile();
     }),
     sweeps: loopOf('sweeps', reconcileMs, () => advanceSweeps({ store, queue, log, stopped })),
-    comparisons: loopOf('comparisons', reconcileMs, createComparisonRounds({ store, log, stopped })),
+    comparisons: loopOf('comparisons', reconcileMs, () => recordComparisons({ store, log, stopped })),
     rules: loopOf('rules', roundMs, createRulesRound({ store, queue, log, leaseMs, stopped })),
     compaction: loopOf('compacting metric series', roundMs, () => compactSeries({ store, log, stopped })),
     ...(deps.notifications && {

@@ -11,7 +11,7 @@ type CommonSpec = Static<TObject<typeof commonFields>> & { engine: string };
 /** A type with every optional field present, at any depth. */
 export type Complete<T> = T extends object ? { [K in keyof T]-?: Complete<NonNullable<T[K]>> } : T;
 
-/** What ends an experiment from outside; null: nothing does. Records of older versions have neither. */
+/** What ends an experiment from outside; null: nothing does. */
 interface Limits {
   timeoutSeconds: number | null;
   /** In UTC with milliseconds, as `Date` writes it. */

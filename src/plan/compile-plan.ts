@@ -32,7 +32,6 @@ export function compilePlan(
     cpus: spec.resources.cpus,
     gracePeriodMs: Math.round(spec.gracePeriodSeconds * 1000),
     files: { [SPEC_FILE]: JSON.stringify({ spec: settings, plan }), ...storeFile(spec, checkpointDirectory) },
-    // Absent in records of older versions.
     ...(Object.keys(spec.secrets ?? {}).length > 0 ? { secrets: spec.secrets } : {}),
   };
 }
@@ -45,13 +44,12 @@ function storeFile(
   { checkpointStore, env, secrets }: Pick<ResolvedSpec['spec'], 'checkpointStore' | 'env' | 'secrets'>,
   directory: string | undefined,
 ): Record<string, string> {
-  // Records of older versions have no store.
   if (!checkpointStore) return {};
   const ownVariables = Object.keys({ ...env, ...secrets });
   return { [STORE_FILE]: JSON.stringify({ ...checkpointStore, directory: directory ?? null, ownVariables }) };
 }
 
-/** A secret of the spec replaces a plain variable of its cluster. Records of older versions have no secrets. */
+/** A secret of the spec replaces a plain variable of its cluster. */
 function withoutSecrets(
   variables: Readonly<Record<string, string>>,
   secrets: Readonly<Record<string, string>> = {},

@@ -36,7 +36,7 @@ export interface Part extends Amount {
   node: FreeNode;
 }
 
-/** What a spec asks for. Records of older versions have neither nodes, which is one, nor labels. */
+/** What a spec asks for. Default: one node, any labels. */
 export function needOf({ gpus, cpus, nodes = 1, nodeLabels = {} }: Need): Need {
   const some = Object.keys(nodeLabels).length > 0;
   return { gpus: gpus * nodes, cpus, nodes, ...(some && { nodeLabels }) };

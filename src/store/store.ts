@@ -25,6 +25,7 @@ import { DEFAULT_STORE_LIMITS, type StoreContext, type StoreLimits } from './red
 import { guarded } from './redis/errors.ts';
 import { createFitness, createPressure } from './redis/fitness.ts';
 import { createKeys } from './redis/keys.ts';
+import { checkStoreLayout, STORE_LAYOUT } from './redis/layouts.ts';
 import { createRevisions } from './redis/revisions.ts';
 import { loadScripts } from './redis/scripts.ts';
 import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './redis/wake-hub.ts';
@@ -159,11 +160,15 @@ function createInstallation(context: StoreContext) {
     installation,
     /**
      * Binds this store to an installation, which the Redis gets if it has none. From then on, scripts run on no other Redis.
-     * Returns the id that the Redis has.
+     * Returns the id that the Redis has. Throws EchelonError `store-foreign` for data of a version with another layout.
      */
     async bind(own: string): Promise<string> {
-      await guarded(redis.set(keys.installation, own, 'NX'));
-      const id = (await installation()) ?? own;
+      await guarded(redis.msetnx(keys.installation, own, keys.layout, String(STORE_LAYOUT)));
+      const [id, layout] = (await guarded(redis.mget(keys.installation, keys.layout))) as [
+        string,
+        string | null,
+      ];
+      checkStoreLayout(layout);
       context.installation = id;
       return id;
     },

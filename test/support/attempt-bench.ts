@@ -63,7 +63,7 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
   const store = {
     experiments: {
       async get() {
-        const spec: TestSpec = { plan: PLAN, maxAttempts: 3, ...state.spec };
+        const spec: TestSpec = { plan: PLAN, maxAttempts: 3, maxClusterFaults: 20, ...state.spec };
         return { state: state.record, attempt: lease.attempt, resolved: spec };
       },
       storedCheckpoints: async () => state.storedCheckpoints,

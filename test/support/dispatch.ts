@@ -33,6 +33,7 @@ export const QUIET = createLineLog((line) => keepLine('this process', line));
 export interface TestSpec {
   plan: LaunchPlan;
   maxAttempts: number;
+  maxClusterFaults: number;
   rules?: ResolvedRule[];
   timeoutSeconds?: number | null;
   deadline?: string | null;
@@ -305,6 +306,7 @@ export async function submit(
   const spec: TestSpec = {
     plan,
     maxAttempts: options.maxAttempts ?? 3,
+    maxClusterFaults: 20,
     rules: resolveRules(options.rules ?? []),
     timeoutSeconds: options.timeoutSeconds ?? null,
     deadline: options.deadline ?? null,

@@ -69,7 +69,6 @@ export const NOT_INTERRUPTED = {
     'clusters.list',
     'clusters.now',
     'commands.get',
-    'comparisons.find',
     'comparisons.runs',
     'comparisons.withEndedRuns',
     'commands.open',
@@ -167,7 +166,6 @@ export const NOT_INTERRUPTED = {
   'test/service/store/metrics/compaction.test.ts interrupts it': ['metrics.compact', 'metrics.takeDue'],
   'test/service/store/sweeps repeats it': ['sweeps.recordAverage'],
   'test/service/http/resources/comparisons.test.ts repeats it': ['comparisons.recordRuns'],
-  'test/service/dispatch/background/comparisons.test.ts repeats it': ['comparisons.find'],
   'only of streams of megabytes, and of old sweeps; test/service/store/archive repeats them': [
     'archive.rollStream',
     'retention.expireSweeps',

@@ -31,7 +31,7 @@ const ls = row({
   pages: 1000,
   input: ({ limit }: { limit: number }) => ({ query: { limit } }),
   print(queue, { width, now }, output) {
-    if (isAbandoned(queue)) output.remark(abandonedInWords(queue, now));
+    if (!queue.dispatchers.present) output.remark(abandonedInWords(queue, now));
     for (const text of pausesInWords(queue)) output.remark(text);
     if (queue.items.length === 0) return 'No experiment is queued.';
     output.line(queueTable(queue, now, width));
@@ -80,10 +80,6 @@ function needs({ nodes, gpus, cpus }: { nodes: number; gpus: number; cpus: numbe
 
 /** The first words of a reason or an estimate say most. */
 const firstPart = (text: string, width: number): string => `${text.slice(0, width - 1).trimEnd()}…`;
-
-/** An api of an older version does not say it. */
-const isAbandoned = ({ dispatchers }: Partial<Pick<Queue, 'dispatchers'>>): boolean =>
-  dispatchers?.present === false;
 
 function abandonedInWords({ dispatchers: { lastSeenAt } }: Pick<Queue, 'dispatchers'>, now: number): string {
   const age = lastSeenAt === null ? '' : `, and these values are ${duration(now - lastSeenAt)} old`;

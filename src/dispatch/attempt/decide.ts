@@ -153,12 +153,9 @@ export function decide(ended: Ended, known: Circumstances): EndDecision {
  * The faults of earlier attempts, counted. An orderly stop, a shortage of GPUs and a hand-over between dispatchers are none. An
  * attempt without a recorded end counts as a fault of the program, so that no experiment is tried without a limit.
  */
-export function countFaults(
-  attempts: readonly Pick<Attempt, 'ended' | 'givenUpAt'>[],
-): Record<Fault, number> {
+export function countFaults(attempts: readonly Pick<Attempt, 'ended'>[]): Record<Fault, number> {
   const faults = { program: 0, cluster: 0 };
-  for (const { ended, givenUpAt } of attempts) {
-    if (givenUpAt !== null) continue;
+  for (const { ended } of attempts) {
     const again = ended === null ? 'program' : CAUSE_RULES[ended.cause].again;
     if (again === 'program' || again === 'cluster') faults[again] += 1;
   }

@@ -1,4 +1,3 @@
-import { COMMON_DEFAULTS } from '../../engines/common-defaults.ts';
 import type { Lease } from '../../store/attempts/types.ts';
 import { noteFault } from '../clusters/faulty-nodes.ts';
 import {
@@ -96,8 +95,7 @@ async function lifecycle(context: AttemptContext, markPlaced: () => void): Promi
           attempt,
           engine: terms.spec.engine,
           maxAttempts: terms.spec.maxAttempts,
-          // Absent in records of older versions.
-          maxClusterFaults: terms.spec.maxClusterFaults ?? COMMON_DEFAULTS.maxClusterFaults,
+          maxClusterFaults: terms.spec.maxClusterFaults,
           cancelling: context.cancelling.signal.aborted,
           limitReached: context.limitReached,
           quarantine: quarantine?.reason ?? null,
@@ -150,8 +148,7 @@ async function followToEnd(context: AttemptContext): Promise<Ending> {
 
 /**
  * Makes sure that no earlier attempt runs. The store has the end of every earlier attempt, but a store that was restored
- * from a backup, or an earlier version that gave an unconfirmed attempt up, may have been wrong. The launch itself fences
- * the launches of earlier attempts that are still under way.
+ * from a backup may have been wrong. The launch itself fences the launches of earlier attempts that are still under way.
  */
 async function fence(context: AttemptContext): Promise<StepResult> {
   const { experiment, attempt } = context.lease;

@@ -3,8 +3,6 @@ import type { Log } from '../log.ts';
 
 /** Comparisons in one round. */
 const AT_ONCE = 100;
-/** Sweeps of one call. */
-const SWEEPS = 500;
 
 interface Deps {
   store: Store;
@@ -14,23 +12,9 @@ interface Deps {
 
 /**
  * A round that records the ended runs of comparisons, so that retention takes no game of a result. Several dispatchers may do so at the
- * same time. A failure for one comparison is logged and stops no other. The first round examines all sweeps: an older version that
- * ran before, or beside, may have left comparisons unlisted.
+ * same time. A failure for one comparison is logged and stops no other.
  */
-export function createComparisonRounds(deps: Deps): () => Promise<void> {
-  const { store, stopped = () => false } = deps;
-  let examined = '-inf';
-  return async () => {
-    for (let more = true; more && !stopped(); ) {
-      const found = await store.comparisons.find(examined, SWEEPS);
-      ({ more } = found);
-      examined = found.last;
-    }
-    await recordAll(deps);
-  };
-}
-
-async function recordAll({ store, log, stopped = () => false }: Deps): Promise<void> {
+export async function recordComparisons({ store, log, stopped = () => false }: Deps): Promise<void> {
   for (const id of await store.comparisons.withEndedRuns(AT_ONCE)) {
     if (stopped()) return;
     try {

@@ -22,7 +22,7 @@ export function cpusNeeded(
   return { actors, actorCpus, total: tenths(actorCpus + 1 + gpusOf(spec.resources)) };
 }
 
-/** The GPUs of all nodes; records of older versions do not state the nodes. */
+/** The GPUs of all nodes. */
 export function gpusOf({ gpus, nodes = 1 }: { gpus: number; nodes?: number }): number {
   return gpus * nodes;
 }

@@ -104,13 +104,7 @@ async function storedBytes({ redis, keys }: StoreContext): Promise<ReadonlyMap<s
 }
 
 function readProject(text: string): Project {
-  // Earlier versions stored neither.
-  const {
-    storeQuotaBytes = null,
-    urgentGpuQuota = 0,
-    ...project
-  } = inKnownLayout('project', JSON.parse(text) as Project);
-  return { ...project, urgentGpuQuota, storeQuotaBytes };
+  return inKnownLayout('project', JSON.parse(text) as Project);
 }
 
 function theDefault(): Project {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EchelonError } from '../../core/errors.ts';
+import { STORE_LAYOUT } from '../redis/layouts.ts';
 import type { Store } from '../store.ts';
 import type { Archive, ListedArchive } from './archive.ts';
 
@@ -103,7 +104,7 @@ const START_TRIES = 30;
 const START_WAIT_MS = 100;
 
 function emptyStore(where: string, found: string): string {
-  return `This Redis is empty, but the archive at ${where} belongs to installation ${found}: the volume of Redis may be lost, or REDIS_URL names another server. Restore the data of Redis. To start over without it, name an empty archive. To use this archive with an empty Redis, run: redis-cli SET '{echelon}:archive:id' ${found}`;
+  return `This Redis is empty, but the archive at ${where} belongs to installation ${found}: the volume of Redis may be lost, or REDIS_URL names another server. Restore the data of Redis. To start over without it, name an empty archive. To use this archive with an empty Redis, run: redis-cli MSET '{echelon}:archive:id' ${found} '{echelon}:layout' ${STORE_LAYOUT}`;
 }
 
 function inWords({ where, known, found }: { where: string; known: string; found: string | null }): string {

@@ -68,8 +68,6 @@ export interface Attempt {
   claimedAt: number;
   /** Set when the ray-worker has answered Launch. */
   confirmedAt: number | null;
-  /** Set by earlier versions if it was never confirmed and its lease was taken over: the next attempt replaced it. */
-  givenUpAt: number | null;
   lastSequence: number;
   ended: Ended | null;
 }

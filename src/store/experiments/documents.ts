@@ -9,9 +9,6 @@ import type { Fields } from './record.ts';
  * one child (JSON), and the field `patch` of a child, in place of its own documents, its differences from these.
  */
 
-/** Layout of a record with the field `patch`. */
-export const PATCHED_LAYOUT = 3;
-
 /** What a record says of its spec. */
 export interface Documents {
   submitted: unknown;

@@ -118,7 +118,6 @@ export function toQueuedExperiment(id: string, fields: Fields): QueuedExperiment
 /** Whether a checkpoint is in an object store, such as s3://bucket/key, which every cluster reaches. */
 export const isEverywhere = (path: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//.test(path);
 
-/** Records of older versions do not say on which cluster the checkpoint is. */
 function toQueuedCheckpoint({
   checkpoint,
   checkpointCluster,
@@ -130,11 +129,11 @@ function toQueuedCheckpoint({
   return { cluster: checkpointCluster, step, ...(path.startsWith('../') && { shared: true as const }) };
 }
 
-/** A stored estimate: its three times and its place, or why there is none. Older versions stored no place. */
+/** A stored estimate: its three times and its place, or why there is none. */
 function toEstimate(text: string | undefined): Pick<QueuedExperiment, 'estimate' | 'unknown' | 'place'> {
-  const stored = text ? (JSON.parse(text) as string | [number, number, number, ExpectedPlace?]) : null;
+  const stored = text ? (JSON.parse(text) as string | [number, number, number, ExpectedPlace | null]) : null;
   if (stored === null || typeof stored === 'string') return { estimate: null, unknown: stored, place: null };
-  const [startAt, earliest, latest, place = null] = stored;
+  const [startAt, earliest, latest, place] = stored;
   return { estimate: { startAt, earliest, latest }, unknown: null, place };
 }
 
@@ -149,7 +148,6 @@ export function toAttempts(fields: Fields): Attempt[] {
       cluster: '',
       claimedAt: 0,
       confirmedAt: null,
-      givenUpAt: null,
       lastSequence: 0,
       ended: null,
     };
@@ -158,7 +156,6 @@ export function toAttempts(fields: Fields): Attempt[] {
     if (field === 'cluster') attempt.cluster = value;
     else if (field === 'claimedAt') attempt.claimedAt = Number(value);
     else if (field === 'confirmedAt') attempt.confirmedAt = Number(value);
-    else if (field === 'givenUpAt') attempt.givenUpAt = Number(value);
     else if (field === 'last') attempt.lastSequence = Number(value);
     else if (field === 'ended') attempt.ended = json(value) as Attempt['ended'];
   }

@@ -1,6 +1,5 @@
 import { EchelonError } from '../../core/errors.ts';
 import type { MetricValue } from '../../core/events.ts';
-import { isMetricName } from '../../core/metric-name.ts';
 import { createSeriesReader, type SeriesFields } from '../archive/series-archive.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
@@ -57,13 +56,9 @@ export function createMetricSeries(context: StoreContext) {
     /** Every metric with the value that was recorded last, by name; empty if nothing was recorded. */
     async names(id: string): Promise<{ name: string; last: MetricValue }[]> {
       const values = await guarded(redis.hgetall(keys.metrics(id)));
-      return (
-        Object.entries(values)
-          // Earlier versions recorded others, by which no request can ask.
-          .filter(([name]) => isMetricName(name))
-          .map(([name, value]) => ({ name, last: JSON.parse(value) as MetricValue }))
-          .sort((a, b) => (a.name < b.name ? -1 : 1))
-      );
+      return Object.entries(values)
+        .map(([name, value]) => ({ name, last: JSON.parse(value) as MetricValue }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 
     /**

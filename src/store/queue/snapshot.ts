@@ -4,7 +4,7 @@ import type { Allocation } from '../clusters/types.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { QUEUED_FIELDS, queuedOf } from './positions.ts';
 import { type createQueue, toLeaving, toPauses, toProjectVersions } from './queue.ts';
-import type { Holding, Leaving, QueueSnapshot, QueueWindow } from './types.ts';
+import type { Holding, QueueSnapshot, QueueWindow } from './types.ts';
 
 /** MAX queued experiments of one step, so that it does not block the server for long. */
 const ROWS_IN_ONE_STEP = 1_024;
@@ -55,22 +55,12 @@ export function createSnapshot(
         projects: toProjects(pairs(projects)),
         pauses: toPauses(pairs(pauses)),
         projectVersions: toProjectVersions(versions),
-        leaving: heldOf(toLeaving(pairs(reply[12])), allocations),
+        leaving: toLeaving(pairs(reply[12])),
         preemptions: Number(versions['preempt:'] ?? 0),
         window: tooLong === 1 ? await window(perProject) : toWindow(reply),
       };
     },
   };
-}
-
-/** Only preempted experiments that hold an allocation: an older version ends an attempt without its preemption. */
-function heldOf(
-  leaving: Map<string, Leaving>,
-  allocations: ReadonlyMap<string, Holding>,
-): Map<string, Leaving> {
-  if (leaving.size === 0) return leaving;
-  const held = new Set([...allocations.values()].flatMap(({ items }) => items.map((one) => one.experiment)));
-  return new Map([...leaving].filter(([experiment]) => held.has(experiment)));
 }
 
 function toHoldings(allocated: Reply[8], versions: Record<string, string>): Map<string, Holding> {

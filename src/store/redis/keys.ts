@@ -16,6 +16,8 @@ export function createKeys(prefix: string) {
     root,
     /** String: id of the installation: this Redis, its archive and its ray-workers. */
     installation: `${root}:archive:id`,
+    /** String: layout of the store, see layouts.ts. */
+    layout: `${root}:layout`,
     /** Sorted set: queued experiments in their order; the score is arrival − priority·2⁴². */
     queue: `${root}:queue`,
     /** Sorted set: experiments whose attempt is allocated but not acquired, by the time of the allocation (ms). */
@@ -57,7 +59,7 @@ function experimentKeys(root: string) {
     metrics: (id: string) => `${experiment(id)}:metrics`,
     /** Hash: number of each metric in the stream and the series. */
     metricNumbers: (id: string) => `${experiment(id)}:series:names`,
-    /** Hash: `<attempt>:cluster|claimedAt|confirmedAt|givenUpAt|last|ended`. */
+    /** Hash: `<attempt>:cluster|claimedAt|confirmedAt|last|ended`. */
     attempts: (id: string) => `${experiment(id)}:attempts`,
     /** Hash: `<attempt>:<batch>` → `step rows digest firstEntry lastEntry`. */
     batches: (id: string) => `${experiment(id)}:batches`,

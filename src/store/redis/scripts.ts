@@ -51,7 +51,6 @@ const SCRIPTS = {
     'cancel-sweep',
     'create-sweep',
     'expand-sweep',
-    'find-comparisons',
     'record-average',
     'release-sweep',
     'record-runs',

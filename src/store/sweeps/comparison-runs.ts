@@ -30,17 +30,8 @@ interface Sources {
  * result outlives the events and the records of its experiments.
  */
 export function createComparisonRuns(context: StoreContext, sources: Sources) {
-  const { redis, keys, run } = context;
+  const { redis, keys } = context;
   return {
-    /**
-     * Lists the comparisons of older versions among the next `limit` sweeps `after` that arrival, and looks for their ended runs
-     * again. Returns the arrival of the last examined sweep, and whether there may be more.
-     */
-    async find(after: string, limit: number): Promise<{ last: string; more: boolean }> {
-      const [last, count] = (await run('find-comparisons', [after, limit])) as [string, number];
-      return { last, more: count === limit };
-    },
-
     /** The runs of a comparison in the order of its sweep: each seed with all methods. */
     runs: (sweep: SweepRecord): Promise<RecordedRun[]> => runsOf(context, sources, sweep),
 

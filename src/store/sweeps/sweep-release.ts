@@ -1,8 +1,8 @@
 import { EchelonError } from '../../core/errors.ts';
 import { childId, MAX_RUNS } from '../../core/ids.ts';
 import { isFinal, type State } from '../../core/states.ts';
+import { RECORD_VERSION } from '../../schemas/experiment.ts';
 import { type Admission, admissionLimits, admitted } from '../experiments/admission.ts';
-import { PATCHED_LAYOUT } from '../experiments/documents.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { Pressure } from '../redis/fitness.ts';
@@ -31,7 +31,7 @@ export async function release(
   for (let at = 0; at === 0 || at < ready.length; at += MADE_AT_ONCE) {
     const { accepting, projectBytes } = await admissionLimits(context, pressure);
     const last = at + MADE_AT_ONCE >= ready.length;
-    const args: ScriptArgument[] = [id, accepting, projectBytes, PATCHED_LAYOUT, last ? ends : ''];
+    const args: ScriptArgument[] = [id, accepting, projectBytes, RECORD_VERSION, last ? ends : ''];
     const priorities = new Map<string, number>();
     for (const { child, before } of ready.slice(at, at + MADE_AT_ONCE)) {
       const input = make(record, child.entry, before.cluster);
@@ -107,7 +107,7 @@ export async function rerun(
   const shared = await sharedDocuments(context, record, make);
   for (let at = 0; at < failed.length; at += MADE_AT_ONCE) {
     const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
-    const args: ScriptArgument[] = [record.id, accepting, maxQueued, projectBytes, PATCHED_LAYOUT];
+    const args: ScriptArgument[] = [record.id, accepting, maxQueued, projectBytes, RECORD_VERSION];
     const priorities = new Map<string, number>();
     const page = failed.slice(at, at + MADE_AT_ONCE);
     const clusters = await wantedClusters(context, page);

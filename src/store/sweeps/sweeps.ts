@@ -1,7 +1,7 @@
 import { EchelonError } from '../../core/errors.ts';
+import { RECORD_VERSION } from '../../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
 import { type Admission, admissionLimits, admitted } from '../experiments/admission.ts';
-import { PATCHED_LAYOUT } from '../experiments/documents.ts';
 import type { Fields } from '../experiments/record.ts';
 import type { CancelOutcome } from '../experiments/types.ts';
 import type { StoreContext } from '../redis/context.ts';
@@ -228,7 +228,7 @@ async function expand(context: StoreContext, pressure: Pressure, record: SweepRe
   const { accepting, projectBytes } = await admissionLimits(context, pressure);
   const shared = await sharedDocuments(context, record, make);
   const made: SweptExperiment[] = [];
-  const args: ScriptArgument[] = [id, freeMade, accepting, projectBytes, PATCHED_LAYOUT];
+  const args: ScriptArgument[] = [id, freeMade, accepting, projectBytes, RECORD_VERSION];
   for (const child of children) {
     const input = make(record, child.entry);
     args.push(...childArguments(child.experiment, input, child.fingerprint, shared));

@@ -10,7 +10,6 @@
 --           experiment
 -- include time
 -- include measure
--- include layout
 
 local read = cjson.decode(ARGV[1])
 local root, id = KEYS[1], read.experiment
@@ -28,7 +27,6 @@ local events = x .. ':events'
 local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
 if (last and last[1] or '') ~= read.last or redis.call('XLEN', events) ~= read.count then return 'changed' end
 if read.last ~= '' then
-  raiseLayout(x, 2)
   redis.call('HSET', x, 'segments', read.index, 'eventBytes', read.eventBytes, 'partBytes', read.partBytes)
   redis.call('HINCRBY', x, 'longBytes', read.longBytes)
   redis.call('XTRIM', events, 'MAXLEN', 0)

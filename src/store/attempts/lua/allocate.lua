@@ -46,8 +46,6 @@ local function allocate(id, cluster, start)
   redis.call('HSET', x, 'attempt', attempt, 'cluster', cluster, 'allocation', ARGV[1])
   redis.call('HDEL', x, 'confirmed', 'waitReason', 'waitRank', 'waitEstimate', 'open', 'notBefore', 'waitsFor', 'avoid', 'limitReached')
   redis.call('HSET', x .. ':attempts', attempt .. ':cluster', cluster, attempt .. ':claimedAt', int(now))
-  -- An older version does not end the preemption of an earlier attempt with it.
-  redis.call('HDEL', root .. ':leaving', id)
   redis.call('HSET', root .. ':allocations:' .. cluster, id, start.allocation)
   redis.call('HINCRBY', root .. ':versions', cluster, 1)
   redis.call('HINCRBY', root .. ':versions', project, 1)

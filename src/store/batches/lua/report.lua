@@ -38,8 +38,7 @@ if redis.call('HSETNX', x .. ':reports', batch, report) == 0 then
   redis.call('HINCRBY', x, 'vUnverifiable', -before.unverifiable)
   -- The one error of the replaced report was `not-verifiable`.
   redis.call('HINCRBY', x, 'vErrors', -1)
-  -- Reports of older versions were not counted as unreadable.
-  if (tonumber(redis.call('HGET', x, 'vUnreadable')) or 0) > 0 then redis.call('HINCRBY', x, 'vUnreadable', -1) end
+  redis.call('HINCRBY', x, 'vUnreadable', -1)
 else
   redis.call('HINCRBY', x, 'vVerified', 1)
 end

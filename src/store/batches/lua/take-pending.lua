@@ -34,7 +34,7 @@ for i = 1, #turns, 2 do
     redis.call('HSET', pending .. ':projects', '', int(math.max(tonumber(turns[i + 1]), tonumber(last))))
   end
 end
--- Those of an earlier version have no turn, and very many may rest.
+-- More than MAX_PASSED may rest before one that is due.
 local left = int(limit - #answer / 2)
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', int(now), 'LIMIT', 0, left)) do take(member) end
 return answer

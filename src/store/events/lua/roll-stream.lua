@@ -9,7 +9,6 @@
 --           after them | 'gone': no such experiment
 -- include time
 -- include bytes
--- include layout
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
@@ -25,7 +24,6 @@ if redis.call('ZSCORE', root .. ':signals', id) then
 end
 local next = redis.call('XRANGE', events, '(' .. ARGV[2], '+', 'COUNT', 1)[1]
 if not next then return 'waiting' end
-raiseLayout(x, 2)
 redis.call('HSET', x, 'segments', ARGV[3])
 redis.call('HINCRBY', x, 'longBytes', ARGV[5])
 redis.call('XTRIM', events, 'MINID', next[1])

@@ -70,12 +70,12 @@ test('absent fields read as what they stand for', () => {
   assert.deepEqual([queued.cluster, queued.cpus, queued.reason], [null, 0.1, null]);
 });
 
-test('a stored estimate has its place, and one of an older version has none', () => {
-  const stored = (...more: object[]) => JSON.stringify([10, 5, 20, ...more]);
+test('a stored estimate has its place, or none', () => {
+  const stored = (place: object | null) => JSON.stringify([10, 5, 20, place]);
   const place = { cluster: 'c', nodes: ['n'], endAt: null, isHead: true };
   const read = (waitEstimate: string) => toQueuedExperiment('e', { state: 'queued', waitEstimate });
   const estimate = { startAt: 10, earliest: 5, latest: 20 };
-  const [now, older] = [read(stored(place)), read(stored())];
-  assert.deepEqual([now.estimate, now.place], [estimate, place]);
-  assert.deepEqual([older.estimate, older.place], [estimate, null]);
+  const [one, other] = [read(stored(place)), read(stored(null))];
+  assert.deepEqual([one.estimate, one.place], [estimate, place]);
+  assert.deepEqual([other.estimate, other.place], [estimate, null]);
 });

@@ -256,17 +256,16 @@ test('an attempt that already runs continues when its project loses a secret', a
   assert.equal(await run().done, 'succeeded');
 });
 
-test('stopped attempts, given-up attempts and faults of the cluster are not counted as faults of the program', async () => {
+test('stopped attempts and faults of the cluster are not counted as faults of the program', async () => {
   const killed = async function* () {
     yield { sequence: 1, at: 0, event: { ...lostAttempt(''), cause: 'killed' } as Ended };
   };
-  const first = { attempt: 1, ended: { ...STOPPED, cause: 'killed' }, givenUpAt: null };
+  const first = { attempt: 1, ended: { ...STOPPED, cause: 'killed' } };
   for (const [earlier, led] of [
     [[first, { ...first, attempt: 2 }], 'failed'],
-    [[first, { attempt: 2, ended: null, givenUpAt: null }], 'failed'],
-    [[first, { attempt: 2, ended: STOPPED, givenUpAt: null }], 'queued'],
-    [[first, { attempt: 2, ended: null, givenUpAt: 1 }], 'queued'],
-    [[first, { attempt: 2, ended: { ...STOPPED, cause: 'node-lost' }, givenUpAt: null }], 'queued'],
+    [[first, { attempt: 2, ended: null }], 'failed'],
+    [[first, { attempt: 2, ended: STOPPED }], 'queued'],
+    [[first, { attempt: 2, ended: { ...STOPPED, cause: 'node-lost' } }], 'queued'],
   ] as const) {
     const { state, run } = attemptBench({ confirmed: true, state: 'running', attempt: 3 });
     state.earlier = earlier as unknown as Attempt[];

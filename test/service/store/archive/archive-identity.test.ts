@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import type { EchelonError } from '../../../../src/core/errors.ts';
 import { createDirectoryArchive } from '../../../../src/store/archive/archive-directory.ts';
 import { guardArchive } from '../../../../src/store/archive/archive-identity.ts';
 import { createS3Archive } from '../../../../src/store/archive/archive-s3.ts';
@@ -59,14 +60,12 @@ describe('the id of an archive', () => {
     await (await open(where)).bind(first);
     const { store, redis } = await storeFor(t);
     const binding = (await open(where)).bind(store);
-    await assert.rejects(binding, (error: Error) => {
-      assert.ok(coded('store-foreign')(error));
-      return /is empty, but the archive at .* belongs to installation .* name an empty archive/.test(
-        error.message,
-      );
-    });
+    const { code, message } = (await binding.catch((error) => error)) as EchelonError;
+    assert.equal(code, 'store-foreign');
+    assert.match(message, /is empty, but the archive at .* belongs to installation .* name an empty archive/);
     assert.equal(await store.installation(), null, 'nothing is written');
-    await redis.set('{echelon}:archive:id', (await first.installation())!);
+    const [, ...adopted] = /redis-cli MSET '(.+)' (.+) '(.+)' (.+)$/.exec(message)!;
+    await redis.mset(...adopted);
     await (await open(where)).bind(store);
   });
 

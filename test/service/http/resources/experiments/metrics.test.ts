@@ -10,7 +10,7 @@ import { appFor, TOKEN } from '../../../../support/http-app.ts';
 import { running, storeFor } from '../../../../support/store.ts';
 
 const scope = { after };
-const { store, redis } = await storeFor(scope);
+const { store } = await storeFor(scope);
 const { call, app } = await appFor(scope, { store });
 const listening = () => app.listen({ host: '127.0.0.1', port: 0 });
 
@@ -38,8 +38,6 @@ test('every metric that is recorded can be asked for by its name, sorted by and 
   const lease = await running(store);
   const event = boundEvent({ type: 'metrics', step: 1, values });
   await store.events.append(lease, [{ sequence: 1, at: 1, event }]);
-  // Earlier versions recorded names that no request can ask for.
-  await redis.hset(`{echelon}:x:${lease.experiment}:metrics`, '', '1');
   const of = `/v1/experiments/${lease.experiment}/metrics`;
   const known = (await call('GET', `${of}/names`)).json<{ items: { name: string }[] }>().items;
   assert.deepEqual(known.map(({ name }) => name).sort(), Object.keys(values).filter(isMetricName).sort());
