@@ -81,8 +81,7 @@ class Steps:
 
     def fail(self, error: Exception) -> None:
         """Makes the step a gap with this reason."""
-        other = "the trainer is not the version that this hook knows: " if isinstance(error, AttributeError) else ""
-        self._problem = f"{other}{type(error).__name__}: {error}"
+        self._problem = reason_of(error)
 
     def stated(self, fact: str) -> set[Any]:
         """The values of a fact of the micro-batches since the last step."""
@@ -102,6 +101,12 @@ class Steps:
             stated = {**settings, "run": self._run, "dataParallelSize": self.rank.size}
             rows, rank = sum(len(one["advantage"]) for one in taken), self.rank.number
             capture.step(number, rows, lambda: _batch(number, taken, stated, rank))
+
+
+def reason_of(error: Exception) -> str:
+    """Why something is not captured, in words."""
+    is_other = isinstance(error, (AttributeError, KeyError))
+    return f"{'the trainer is not the version that this hook knows: ' if is_other else ''}{type(error).__name__}: {error}"
 
 
 def ends(steps: Steps, settings: Callable[[], Mapping[str, Any]]) -> Any:

@@ -49,5 +49,7 @@ def test_a_training_that_is_not_verifiable_is_all_gaps(folder, trained, read_lin
     monkeypatch.setattr(hook, "estimator_of", lambda trainer: {}["unknown"])
     trained("decimal")
     hook.capture.close()
-    assert [gap["step"] for gap in read_lines(folder / "gaps.jsonl")] == [1, 2, 3]
+    gaps = read_lines(folder / "gaps.jsonl")
+    assert [gap["step"] for gap in gaps] == [1, 2, 3]
+    assert gaps[0]["reason"] == "the trainer is not the version that this hook knows: KeyError: 'unknown'"
     assert not list(folder.glob("step-*"))

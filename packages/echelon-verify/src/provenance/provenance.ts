@@ -10,7 +10,7 @@ import { mismatchedScores } from '../bounds/score-bounds.ts';
 import { asCollected } from '../format/as-collected.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
-import type { MissingRule } from '../kernel/stages/chain.ts';
+import type { MissingRule } from '../kernel/stages/stage.ts';
 import { TOKEN_COLUMNS } from '../kernel/stages/token-sequences.ts';
 import { finding, some } from '../report/findings.ts';
 import type { Finding } from '../report/report.ts';
