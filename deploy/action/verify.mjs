@@ -69,17 +69,20 @@ function verifyPaths(paths) {
     return { status, ...JSON.parse(stdout) };
   } catch {
     printForeign(stdout);
-    return { status: status || 2, batches: [] };
+    // The verifier itself ends with 2 if there is nothing to print. A shell or npx that does not find it ends otherwise.
+    return { status: 2, batches: [], ...(status === 2 ? {} : { failed: status }) };
   }
 }
 
-/** The report of the pytest plugin in the same form. */
+/** The report of the pytest plugin in the same form, without batches whose fault a test expects. */
 function readReport(file) {
   const { batches, gaps = [] } = JSON.parse(readFileSync(file, 'utf8'));
-  const wrong = batches.find((batch) => batch.wrong > 0);
+  const own = batches.filter(({ expected }) => !expected);
+  const wrong = own.find((batch) => batch.wrong > 0);
+  const isUnproven = gaps.length > 0 || own.some(({ ok }) => !ok);
   return {
-    status: batches.some(({ ok, consistent }) => !ok && !consistent) ? 1 : 0,
-    batches: batches.map((batch) => ({ file: batch.test?.split('::')[0], ...batch })),
+    status: own.some(({ ok, consistent }) => !ok && !consistent) ? 1 : isUnproven ? 3 : 0,
+    batches: own.map((batch) => ({ file: batch.test?.split('::')[0], ...batch })),
     gaps,
     ...(wrong && {
       firstWrong: {
@@ -93,7 +96,7 @@ function readReport(file) {
   };
 }
 
-function annotateAll({ batches, firstWrong, gaps, outcome }) {
+function annotateAll({ batches, firstWrong, gaps, outcome, failed }) {
   if (firstWrong) {
     const { file, batch, row, explanation } = firstWrong;
     const values =
@@ -106,7 +109,13 @@ function annotateAll({ batches, firstWrong, gaps, outcome }) {
     const { file, name, finding } = worstOf(batches);
     annotate('error', `${name}: ${finding?.message ?? 'not ok'}`, { file, title: 'Advantages not ok' });
   }
-  if (outcome === 'unreadable')
+  if (failed !== undefined)
+    annotate(
+      'error',
+      `The verifier did not run: \`${ECHELON_PROGRAM}\` ended with ${failed} and without a report. Install it in an earlier step, and name its command in the input program.`,
+      { title: 'Not verified' },
+    );
+  else if (outcome === 'unreadable')
     annotate('error', 'A file cannot be read, or there is nothing to verify.', { title: 'Not verified' });
   if (outcome === 'unproven')
     annotate('warning', 'Nothing is wrong, but not everything could be verified.', { title: 'Not verified' });
@@ -146,6 +155,7 @@ const found = {
   gaps: parts.flatMap(({ gaps = [] }) => gaps),
   firstWrong: parts.find(({ firstWrong }) => firstWrong)?.firstWrong,
   outcome: outcomeOf(parts),
+  failed: parts.find(({ failed }) => failed !== undefined)?.failed,
   counts: countsOf(batches),
 };
 annotateAll(found);

@@ -86,7 +86,7 @@ function reportOf({ columns, states }: Source): StepReport {
   const versions = states.includes('policyVersionStart')
     ? { policyVersionStart: Int32Array.of(1), step: { ...batch.step, optimizerStep: 2 } }
     : {};
-  return verifyStep({ ...batch, ...versions }, () => ({ rows: new Map([['0', 0]]) }));
+  return verifyStep({ ...batch, ...versions }, () => [{ rows: new Map([['0', 0]]) }]);
 }
 
 /** Stages whose values the gradient coefficient has as factors, with the setting that says the step has them. */

@@ -4,7 +4,8 @@
 
 published.py says what SOURCES holds. `metrics.jsonl` has the values that its trainer logs: means of the tensors of `default_loss_fn` and of
 the entropies. Each rank has one more micro-step, which trains no token, as padding does. In `wrong`, one importance ratio and one clip
-flag are changed after the export, and the reported entropy is a mean of means. `threshold` and `ipo` are runs with other losses.
+flag are changed after the export, and the reported entropy is a mean of means. `threshold` and `ipo` are runs with other losses; in
+`weights`, `rl_weights` scale the losses of tokens and leave some of them away.
 """
 
 import atexit
@@ -42,6 +43,7 @@ def exporter():
     configs = {
         "right": config(dppo_mask_low=0.2, dppo_mask_high=0.2, **taus),
         "threshold": config(dppo_mask_low=0.05, dppo_mask_high=0.1, **taus),
+        "weights": config(dppo_mask_low=0.2, dppo_mask_high=0.2, **taus),
         "ipo": types.SimpleNamespace(ipo_threshold=0.1, **taus),
     }
     return space["TokenExporter"], configs, losses
@@ -55,6 +57,8 @@ def write(to, name):
     # Sequences begin with a prompt token, as packed ones do.
     step = Step(6000, ranks=2, micro_batches=3, rows=4)
     step.mask[:, 0] = 0
+    weights = torch.tensor([1.0, 0.5, 2.0, 0.0])[torch.arange(step.mask.numel()) % 4].view(step.mask.shape) if name == "weights" else None
+    trained = step.mask.bool() if weights is None else step.mask.bool() & (weights != 0)
     for k, place in enumerate(step.layout):
         if place["index"] == 0:
             out = make(pathlib.Path(to), place["rank"])
@@ -64,18 +68,18 @@ def write(to, name):
         micro_batch = dict(
             input_ids=ids, position_ids=ids, loss_mask=packed(step.mask).bool(),
             advantages=packed(step.advantage[:, None].expand_as(step.mask)), inference_logprobs=packed(step.old),
-            env_names=["math"] * ids.shape[1],
+            env_names=["math"] * ids.shape[1], rl_weights=None if weights is None else packed(weights),
         )
         model = dict(logprobs=packed(step.log_prob), entropy=packed(step.entropy))
         out.export(3, place["index"], micro_batch, model, step.lengths[rows].tolist(), config)
         inputs = [
             types.SimpleNamespace(
-                trainer_logprobs=step.log_prob[row], inference_logprobs=step.old[row], loss_mask=step.mask[row].bool(), loss_weights=None,
-                advantages=step.advantage[row].expand(step.mask.shape[1]),
+                trainer_logprobs=step.log_prob[row], inference_logprobs=step.old[row], loss_mask=trained[row],
+                loss_weights=None if weights is None else weights[row], advantages=step.advantage[row].expand(step.mask.shape[1]),
             )
             for row in rows
         ]  # fmt: skip
-        losses_of.append(sum(loss_fn(one, config).loss for one in inputs) / step.mask.sum())
+        losses_of.append(sum(loss_fn(one, config).loss for one in inputs) / trained.sum())
         entropies.append(model["entropy"][micro_batch["loss_mask"]])
     means = {
         "loss/mean": torch.stack([*losses_of, *[torch.zeros(())] * 2]).mean().item(),
@@ -90,6 +94,7 @@ def main(to):
     mean_of_means = write(f"{to}/right", "right")
     write(f"{to}/threshold", "threshold")
     write(f"{to}/ipo", "ipo")
+    write(f"{to}/weights", "weights")
     shutil.copytree(f"{to}/right", f"{to}/wrong", dirs_exist_ok=True)
     path = pathlib.Path(f"{to}/wrong/token_exports/step_3/rank_1.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]

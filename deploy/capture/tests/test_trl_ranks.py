@@ -4,23 +4,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 import pytest
 
-from echelon_capture import trl, trl_steps
 from ranks_support import run_ranks
 from steps_support import verified
+from trl_ranks_support import GOLDEN, MICRO_BATCHES, full_window, generated, items, scaled, trains
 
 pytest.importorskip("trl")
 
-GOLDEN = Path(__file__).parents[3] / "scripts" / "golden"
-MICRO_BATCHES = 3
-SMALL = dict(
-    max_steps=2, per_device_train_batch_size=4, gradient_accumulation_steps=MICRO_BATCHES, num_generations=4, learning_rate=1e-2,
-    logging_strategy="no", log_completions=False, ddp_timeout=120,
-)  # fmt: skip
 RIGHT = {
     "dapo": {},
     "dapo, bfloat16": dict(bf16=True),
@@ -31,96 +24,6 @@ RIGHT = {
     "dr_grpo": dict(loss_type="dr_grpo"),
     "cispo, two passes": dict(loss_type="cispo", epsilon_high=1.28, num_iterations=2),
 }
-
-
-def trains(plant=None, **settings):
-    """A case of `run_ranks`: a training, with what is planted into the trainer."""
-
-    def case(rank, size):
-        import trl_run
-        from transformers import Qwen2ForCausalLM
-
-        folder = Path(os.environ["ECHELON_CAPTURE_DIR"]) / f"work-{rank}"
-        (folder / "run").mkdir(parents=True)
-        os.chdir(folder)
-        own, make = trl_run.GRPOTrainer.train, trl_run.model
-
-        def followed(trainer):
-            with plant(trainer, size) if plant else contextlib.nullcontext():
-                trl.follow(trainer)
-                trl_steps.follow_steps(trainer, every=1)
-                own(trainer)
-
-        # The reference policy is loaded by the name of the model.
-        trl_run.GRPOTrainer.train, trl_run.model = followed, lambda: Qwen2ForCausalLM.from_pretrained(folder.parents[2] / "model")
-        try:
-            trl_run.train("ranks", dict(rewards=[trl_run.decimal], config={**SMALL, **settings}))
-        finally:
-            trl_run.GRPOTrainer.train, trl_run.model = own, make
-
-    return case
-
-
-def items(change):
-    """Plants another `num_items_in_batch`: `change(inputs, count, size)`."""
-
-    @contextlib.contextmanager
-    def plant(trainer, size):
-        own = trainer._compute_loss
-
-        def faulty(model, inputs):
-            return own(model, {**inputs, "num_items_in_batch": change(inputs, inputs["num_items_in_batch"], size)})
-
-        trainer._compute_loss = faulty
-        yield
-
-    return plant
-
-
-def scaled(factor):
-    """The right loss times a factor of the ranks."""
-
-    @contextlib.contextmanager
-    def plant(trainer, size):
-        own = trainer._compute_loss
-        trainer._compute_loss = lambda model, inputs: own(model, inputs) * factor(size)
-        yield
-
-    return plant
-
-
-@contextlib.contextmanager
-def full_window(trainer, _size):
-    """The last, shorter window is divided as if it were full."""
-    own = trainer._compute_loss
-
-    def faulty(model, inputs):
-        given, trainer.current_gradient_accumulation_steps = trainer.current_gradient_accumulation_steps, 2 * MICRO_BATCHES
-        try:
-            return own(model, inputs)
-        finally:
-            trainer.current_gradient_accumulation_steps = given
-
-    trainer._compute_loss = faulty
-    yield
-
-
-def generated(change):
-    """Plants a change of what the generation of a process returns: `change(result, rank)`."""
-
-    @contextlib.contextmanager
-    def plant(trainer, _size):
-        own = trainer._generate_and_score_completions
-
-        def faulty(inputs):
-            result = own(inputs)
-            change(result, trainer.accelerator.process_index)
-            return result
-
-        trainer._generate_and_score_completions = faulty
-        yield
-
-    return plant
 
 
 def other_slice(result, rank):

@@ -127,6 +127,9 @@ def trainers(monkeypatch):
         monkeypatch.setitem(sys.modules, one.__name__, one)
     for parent in ("verl", "verl.trainer", "verl.trainer.ppo", "verl.utils"):
         monkeypatch.setitem(sys.modules, parent, ModuleType(parent))
+    for real in hook.V1_MODULES:
+        # An installed verl would be followed as well, and stay so for other tests of this process.
+        monkeypatch.setitem(sys.modules, real, None)
     return module
 
 

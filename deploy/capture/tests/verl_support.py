@@ -37,26 +37,35 @@ def engine_of(model):
     return engine
 
 
-def batch_of(model, weighted, rows=8, ranks=1):
-    """Rows of one of the ranks of 4 prompt tokens and 2 to 6 of a response, with the model's own old log-probs."""
+def batch_of(model, weighted, rows=8, ranks=1, longest=6, drift=0.0, engine=None, tools=False, empty=False):
+    """Rows of one of the ranks of 4 prompt tokens and 2 to `longest` of a response, with the model's own old log-probs. `drift`: their
+    deviation from it; `engine`: gives the log-probs of the rollout engine from them; `tools`: the second token of
+    a response is none of the policy's; `empty`: the first row has no trained token."""
     import torch
     from tensordict import TensorDict
     from verl.utils import tensordict_utils as tu
     from verl.workers.utils.padding import left_right_2_no_padding
 
-    lengths = torch.randint(2, 7, (rows,))
-    mask = (torch.arange(10)[None, :] < 4 + lengths[:, None]).long()
-    ids = torch.randint(3, 32, (rows, 10)) * mask
+    lengths = torch.randint(2, longest + 1, (rows,))
+    mask = (torch.arange(4 + longest)[None, :] < 4 + lengths[:, None]).long()
+    ids = torch.randint(3, 32, (rows, 4 + longest)) * mask
     with torch.no_grad():
         scores = model(input_ids=ids, attention_mask=mask).logits[:, 3:-1].log_softmax(-1)
     old = scores.gather(-1, ids[:, 4:, None])[..., 0]
+    if drift:
+        old = (old + drift * torch.randn_like(old)).clamp(max=-1e-4)
+    trained = mask[:, 4:].clone()
+    trained[:, 1] *= not tools
+    trained[0] *= not empty
     tensors = dict(
         input_ids=ids, attention_mask=mask, position_ids=(mask.cumsum(1) - 1).clamp(min=0), prompts=ids[:, :4],
-        responses=ids[:, 4:], response_mask=mask[:, 4:], old_log_probs=old, advantages=torch.randn(rows, 1) * mask[:, 4:],
-        ref_log_prob=old + 0.1 * torch.randn(rows, 6),
+        responses=ids[:, 4:], response_mask=trained, old_log_probs=old, advantages=torch.randn(rows, 1) * mask[:, 4:],
+        ref_log_prob=old + 0.1 * torch.randn(rows, longest),
     )  # fmt: skip
     if weighted:
-        tensors["rollout_is_weights"] = torch.rand(rows, 6) + 0.5
+        tensors["rollout_is_weights"] = torch.rand(rows, longest) + 0.5
+    if engine:
+        tensors["rollout_log_probs"] = engine((old + 0.01 * torch.randn_like(old)).clamp(max=-1e-4))
     data = left_right_2_no_padding(TensorDict(tensors, batch_size=rows))
     facts = dict(use_remove_padding=False, use_dynamic_bsz=False, micro_batch_size_per_gpu=2, temperature=1.0, calculate_entropy=True)
     tu.assign_non_tensor(data, global_batch_size=rows * ranks, **facts)

@@ -14,7 +14,7 @@ from .version import __version__
 
 def main() -> NoReturn:
     """Becomes the command, or runs `export`. Exit status: that of `echelon-verify --help`'s commands; 2 if Node is missing."""
-    if sys.argv[1:] == ["--version"]:
+    if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"echelon-verify {__version__}")
         sys.exit(0)
     if sys.argv[1:2] == ["export"]:

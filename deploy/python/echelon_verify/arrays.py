@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
+from array import array
 from functools import lru_cache
-from typing import Any, Mapping, Protocol, Sequence, Union
+from typing import Any, Callable, Mapping, Protocol, Sequence, Union
 
 from .report import ArrayReport, counts_from
 from .shared.batch import build_batch
@@ -23,6 +25,8 @@ Column = Union[Sequence[Any], SupportsToList]
 """One entry per row: a list, or an array or tensor on any device."""
 
 _ROUNDED = ("bfloat16", "float16")
+# Columns that say more of the steps of a row than its score.
+_OF_STEPS = ("reward", "step", "action_valid", "step_reward")
 
 
 def verify(
@@ -42,8 +46,9 @@ def verify(
     """Verifies the advantages of one batch.
 
     `advantages`: one per row, or one per token (rows × tokens) with `mask`, which is 0 at padding. `rewards`: one per row, or
-    one per token, or a column for each reward function by its name (with NaN in rows that the function did not score; see also
-    `reward_weights`). `groups`: what identifies the prompt of each row; or state `group_size` if the rows of a prompt
+    one per token, or a column for each reward function by its name (with NaN in rows that the function did not score). The score of a
+    row is then their sum with `reward_weights` (by name; default: 1), as a trainer has it in its precision, unless
+    `token_level_reward_sum` is given. `groups`: what identifies the prompt of each row; or state `group_size` if the rows of a prompt
     follow one another. `estimator`: a trainer's form such as "trl/grpo" (see `forms`), or an estimator with the parameters that
     are not its defaults, such as `{"name": "grpo", "epsilon": 1e-4}`. `precision`: the trainer's arithmetic; it must be stated
     for advantages in 16 bits. `columns`: more columns by the names of docs/guides/batch-from-a-trainer.md, such as
@@ -63,7 +68,7 @@ def verify(
         trajectory=range(rows) if trajectories is None else trajectories,
         provenance=None if group_size is None else {"group_size": group_size},
         timeout=timeout,
-        **_values(advantages, rewards, mask),
+        **_with_steps(_values(advantages, _summed(rewards, columns, precision), mask), rows, trajectories, columns),
         **columns,
     )
 
@@ -122,6 +127,46 @@ def _blocks(rows: int, size: int) -> list[int]:
     return [row // size for row in range(rows)]
 
 
+def _with_steps(values: dict[str, Any], rows: int, trajectories: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns, with the score as the reward of the only step of a row, unless more is said of steps."""
+    score = values.get("token_level_reward_sum")
+    if score is None or trajectories is not None or not given.keys().isdisjoint(_OF_STEPS):
+        return values
+    # A row without a score has no reward either.
+    if any(x != x for x in (score.tolist() if hasattr(score, "tolist") else score)):
+        return values
+    return {**values, "reward": score, "step": [0] * rows}
+
+
+def _summed(rewards: Any, columns: dict[str, Any], precision: str | None) -> Any:
+    """The rewards; those of several functions go to `columns`, and their weighted sum is returned unless it is given there."""
+    if not isinstance(rewards, Mapping):
+        return rewards
+    columns["rewards"] = rewards
+    if columns.get("token_level_reward_sum") is not None or not rewards:
+        return None
+    weights = columns.get("reward_weights") or {}
+    if not isinstance(weights, Mapping):
+        raise ValueError("reward_weights holds a factor by the name of each reward function")
+    is_double = precision == "float64" or any("float64" in str(getattr(one, "dtype", "")) for one in rewards.values())
+    rounded = float if is_double else _float32
+    lists = [[float(x) for x in (one.tolist() if hasattr(one, "tolist") else one)] for one in rewards.values()]
+    factors = [float(weights.get(name, 1)) for name in rewards]
+    return [_sum([rounded(weight * rounded(x)) for weight, x in zip(factors, row) if not math.isnan(x)], rounded) for row in zip(*lists)]
+
+
+def _sum(terms: Sequence[float], rounded: Callable[[float], float]) -> float:
+    """One addition after the other, each rounded; NaN without a term."""
+    total = math.nan if not terms else 0.0
+    for term in terms:
+        total = rounded(total + term)
+    return total
+
+
+def _float32(value: float) -> float:
+    return array("f", [value])[0]
+
+
 def _values(advantages: Any, rewards: Any, mask: Any) -> dict[str, Any]:
     """The columns of rewards and advantages, of tokens if they have two dimensions."""
     values: dict[str, Any] = {}
@@ -130,9 +175,7 @@ def _values(advantages: Any, rewards: Any, mask: Any) -> dict[str, Any]:
         tokens["advantage"] = advantages
     else:
         values["advantage"] = advantages
-    if isinstance(rewards, Mapping):
-        values["rewards"] = rewards
-    elif rewards is not None and _is_nested(rewards):
+    if rewards is not None and _is_nested(rewards):
         tokens["reward"] = rewards
         values["token_level_reward_sum"] = _row_sums(rewards)
     elif rewards is not None:

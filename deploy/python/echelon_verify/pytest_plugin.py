@@ -35,6 +35,17 @@ class Session:
         self.recorders: list[Recorder] = []
         self.own_recorders: list[Recorder] = []
         self._wrong: ArrayReport | None = None
+        # Number of batches before the test that runs.
+        self._first = 0
+
+    def begin(self, test: str) -> None:
+        """Batches that are recorded from now on are of this test."""
+        self.test, self._first = test, len(self.batches)
+
+    def expect(self) -> None:
+        """The test has passed: what it recorded as not ok is what it expects, as with `pytest.raises`."""
+        for batch in self.batches[self._first :]:
+            batch["expected"] = not batch["ok"]
 
     def add(self, report: ArrayReport) -> None:
         """Adds a batch of the test that runs."""
@@ -127,7 +138,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Batches that are recorded from now on are of this test."""
-    item.config.stash[_SESSION].test = item.nodeid
+    item.config.stash[_SESSION].begin(item.nodeid)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -136,11 +147,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     # The failure text says enough: no line of the plugin belongs to it.
     __tracebackhide__ = True
     outcome = yield
+    session = item.config.stash[_SESSION]
     try:
-        item.config.stash[_SESSION].check()
+        session.check()
     except AssertionError as error:
         if outcome.excinfo is None:
             outcome.force_exception(error)
+    else:
+        if outcome.excinfo is None:
+            session.expect()
 
 
 @pytest.fixture
@@ -181,8 +196,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not own.batches and not own.gaps:
         return
     rows = sum(batch["rows"] for batch in own.batches)
-    wrong = sum(batch["wrong"] for batch in own.batches)
+    expected = [batch for batch in own.batches if batch.get("expected")]
+    wrong = sum(batch["wrong"] for batch in own.batches if not batch.get("expected"))
+    wanted = f"; {len(expected)} batches not ok, as their tests expect" if expected else ""
     terminalreporter.write_sep("-", "advantages")
-    terminalreporter.write_line(f"{len(own.batches)} batches, {rows} rows, {wrong} wrong; {len(own.gaps)} batches not verified")
+    terminalreporter.write_line(f"{len(own.batches)} batches, {rows} rows, {wrong} wrong{wanted}; {len(own.gaps)} batches not verified")
     for gap in own.gaps[:3]:
         terminalreporter.write_line(f"not verified: {gap['test']}: {gap['reason']}")

@@ -60,7 +60,8 @@ class AdvantageCallback(_TrainerCallback):
                 follow(trainer, self.recorder, estimator)
             watch(trainer, self._received)
             if trainer.accelerator.is_main_process:
-                _log.info("Advantages are verified. Loss, denominators and gradients are not: record them with echelon_capture.trl_steps.")
+                # As a warning: the lines of a training show no others by default.
+                _log.warning("Advantages are verified. Loss, denominators and gradients are not: record them with echelon_capture.trl_steps.")
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Stops the training, with a last line of the log, if a row was wrong."""

@@ -77,6 +77,17 @@ def test_the_command_says_which_library_is_missing_and_which_file(tmp_path):
     assert absent.returncode == 2 and "absent.json" in absent.stderr
 
 
+def test_an_error_of_a_library_is_a_sentence_and_no_traceback(tmp_path):
+    report = tmp_path / "report.json"
+    report.write_text(json.dumps({"batches": [batch("step 1")]}))
+    (tmp_path / "wandb.py").write_text(
+        "class UsageError(Exception):\n    pass\ndef init(**_):\n    raise UsageError('No API key configured. Use `wandb login` to log in.')\n"
+    )
+    ended = call("export", report, "--to", "wandb", cwd=tmp_path)
+    text = "echelon-verify: wandb refuses the results: No API key configured. Use `wandb login` to log in.\n"
+    assert (ended.returncode, ended.stderr) == (2, text)
+
+
 def test_a_report_of_the_verifier_gives_a_series():
     verified: subprocess.CompletedProcess = call("verify", "--json", GOLDEN / "dumps" / "trl" / "group")
     series = read_series(verified.stdout)

@@ -43,6 +43,17 @@ def test_after_the_failures(advantage_check):
     assert advantage_check(**right_batch()).ok
 """
 
+NEGATIVE = """
+import sys
+sys.path.insert(0, {tests!r})
+import pytest
+from conftest import right_batch, with_fault
+
+def test_the_check_finds_the_fault(advantage_check):
+    with pytest.raises(AssertionError):
+        advantage_check(**with_fault(right_batch()))
+    assert advantage_check(**right_batch()).ok
+"""
 
 
 def run(folder: Path, *options: str) -> tuple[int, str]:
@@ -75,6 +86,15 @@ def test_a_test_with_a_wrong_row_fails_with_the_explanation_and_the_others_pass(
     assert wrong[0]["wrongRows"] == [5] and "is WRONG" in wrong[0]["explanation"]
     assert len(written["batches"]) == 9
     assert [gap["test"].rpartition("::")[2] for gap in written["gaps"]] == ["test_loop_without_rewards"]
+
+
+def test_a_wrong_row_that_a_test_expects_is_no_wrong_row_of_the_run(tmp_path):
+    (tmp_path / "test_negative.py").write_text(NEGATIVE.format(tests=str(Path(__file__).parent)))
+    report = tmp_path / "report.json"
+    status, output = run(tmp_path, "--echelon-report", str(report))
+    assert status == 0
+    assert "2 batches, 32 rows, 0 wrong; 1 batches not ok, as their tests expect; 0 batches not verified" in output
+    assert [batch["expected"] for batch in json.loads(report.read_text())["batches"]] == [True, False]
 
 
 def test_a_run_that_uses_nothing_of_the_plugin_shows_nothing_of_it_and_imports_no_verifier(tmp_path):

@@ -61,6 +61,29 @@ def test_a_right_training_is_verified_to_its_end(train, caplog):
     trainer, callback = train()
     assert (trainer.state.global_step, callback.recorder.rows, callback.recorder.rows_wrong) == (2, 32, 0)
     assert (callback.recorder.gaps, callback.received_wrong) == ([], 0)
+    assert "Loss, denominators and gradients are not" in caplog.text
+
+
+def over_the_batch(trainer):
+    """A mean and deviation of all rows in the place of those of each group."""
+    own = trainer._generate_and_score_completions
+    rewards = []
+    calculate = trainer._calculate_rewards
+    trainer._calculate_rewards = lambda *given: rewards.append(calculate(*given)) or rewards[-1]
+
+    def mine(inputs):
+        result = own(inputs)
+        scores = rewards[-1].nansum(dim=1)
+        return {**result, "advantages": (scores - scores.mean()) / (scores.std() + 1e-4)}
+
+    trainer._generate_and_score_completions = mine
+
+
+def test_advantages_over_the_whole_batch_are_named_as_such(train, caplog):
+    trainer, callback = train(over_the_batch)
+    assert trainer.state.global_step == 1
+    assert "the mean and deviation were taken over the whole batch, not over each group" in callback.report.explanation
+    assert callback.report.likely_cause and "over the whole batch" in caplog.text
 
 
 def test_advantages_that_move_by_a_row_after_the_generation_stop_the_training_and_reach_the_tracker(train, caplog):

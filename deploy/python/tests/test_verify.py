@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy
 import pytest
 from conftest import right_batch
@@ -85,6 +87,36 @@ def test_one_column_per_reward_function_is_verified_with_its_weight():
         estimator={"name": "grpo", "normalize_by_std": False},
     )
     assert (report.ok, report.exact) == (True, 4)
+
+
+def test_one_column_per_reward_function_without_scores_is_summed_as_a_trainer_does_and_its_faults_are_found():
+    first, second = [0.1, 1.0, math.nan, 0.3, math.nan], [1.0, 0.7, 0.0, 0.2, math.nan]
+    columns = {"format": first, "answer": numpy.array(second, "float32")}
+    products = numpy.array([[math.nan if x != x else x for x in first], second], "float32") * numpy.array([[0.3], [2.0]], "float32")
+    scores = numpy.nansum(products, axis=0, dtype="float32")
+    mean = scores[:4].mean(dtype="float32")
+    advantages = [*(scores[:4] - mean), 0.0]
+    stated = dict(
+        rewards=columns, reward_weights={"format": 0.3, "answer": 2.0}, groups=[0] * 5,
+        estimator={"name": "grpo", "normalize_by_std": False, "missing": "exclude", "singleton": "zero"},
+    )  # fmt: skip
+    report = echelon_verify.verify(advantages=advantages, **stated)
+    assert (report.wrong, report.unverifiable, report.exact + report.rounding) == (0, 0, 5), report.findings
+    advantages[1] += 0.01
+    assert echelon_verify.verify(advantages=advantages, **stated).wrong_rows == (1,)
+    with pytest.raises(ValueError, match="a factor by the name of each reward function"):
+        echelon_verify.verify(advantages=advantages, **{**stated, "reward_weights": [0.3, 2.0]})
+
+
+def test_a_batch_whose_rewards_were_given_has_no_warning(batch):
+    assert echelon_verify.verify(**batch).findings == ()
+    rewards = {"first": batch["rewards"]}
+    assert echelon_verify.verify(**{**batch, "rewards": rewards}).findings == ()
+
+
+def test_a_batch_without_rows_is_not_ok():
+    report = echelon_verify.verify(advantages=[], rewards=[], groups=[], estimator="trl/grpo")
+    assert (report.ok, [one.code for one in report.findings]) == (False, ["batch-empty"])
 
 
 def test_the_parameters_of_the_stated_estimator_decide_which_rows_are_wrong(batch):

@@ -133,6 +133,44 @@ describe('the step of the action, with the files of a runner', () => {
     assert.match(commandsIn(endless.stdout)[0]!, /The verification took more than 0\.005 minutes/);
   });
 
+  test('without the verifier, the step says so, and calls no row wrong and no file unreadable', async () => {
+    for (const [program, status] of [
+      ['no-such-verifier', 127],
+      // As npx, if the registry does not have the package.
+      ['sh -c "exit 1"', 1],
+    ] as const) {
+      const { outputs, stdout, ...ended } = await step({ ECHELON_PATH: 'outputs', ECHELON_PROGRAM: program });
+      assert.deepEqual([ended.status, outputs.outcome], [2, 'unreadable']);
+      const [said, ...others] = commandsIn(stdout);
+      assert.deepEqual(others, []);
+      assert.match(said!, new RegExp(`The verifier did not run: \`.*\` ended with ${status} and without`));
+    }
+  });
+
+  test('a report of pytest passes with the batches that a test expects to be wrong, and warns of gaps', async () => {
+    const counts = { rows: 4, exact: 3, rounding: 0, wrong: 1, unverifiable: 0, wrongRows: [2] };
+    const wrong = { name: 'batch', ...counts, ok: false, consistent: false, findings: [], expected: true };
+    const right = {
+      ...wrong,
+      exact: 4,
+      wrong: 0,
+      wrongRows: [],
+      ok: true,
+      consistent: true,
+      expected: false,
+    };
+    const report = async (content: object): Promise<Ended> => {
+      await writeFile(join(workspace, 'pytest.json'), JSON.stringify(content));
+      return step({ ECHELON_REPORT: 'pytest.json' });
+    };
+    const passed = await report({ batches: [wrong, right], gaps: [] });
+    assert.deepEqual([passed.status, passed.outputs.outcome, passed.outputs.rows], [0, 'ok', '4']);
+    const gap = { test: 'test_a', step: 1, rows: 4, reason: 'not verifiable' };
+    const unproven = await report({ batches: [right], gaps: [gap] });
+    assert.deepEqual([unproven.status, unproven.outputs.outcome], [0, 'unproven']);
+    assert.doesNotMatch(unproven.summary, /Every advantage is right/);
+  });
+
   test('a report of pytest is annotated at its test file, and its texts give the runner no command', async () => {
     const counts = {
       rows: 4,

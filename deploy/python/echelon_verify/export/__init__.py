@@ -18,12 +18,21 @@ from .targets import TARGETS, Place
 _FAILED = 2
 
 
+class Refused(Exception):
+    """The library of the place does not take the results, for example without a login."""
+
+
 def export(report: str, place: Place, link: str | None = None) -> Series:
     """Writes the report, a file or `-` for standard input, to the place; what was written. ValueError if the report is in another
-    form, OSError if it cannot be read, ImportError without the library of the place."""
+    form, OSError if it cannot be read, ImportError without the library of the place, Refused for an error of that library."""
     text = sys.stdin.read() if report == "-" else Path(report).read_text(encoding="utf-8")
     series = read_series(text, link)
-    TARGETS[place.to](series, place)
+    try:
+        TARGETS[place.to](series, place)
+    except ImportError:
+        raise
+    except Exception as error:
+        raise Refused(f"{place.to} refuses the results: {error}") from error
     return series
 
 
@@ -39,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     try:
         series = export(given.report, Place(given.to, given.project, given.name, given.dir), given.link)
-    except (ImportError, OSError, ValueError) as error:
+    except (ImportError, OSError, ValueError, Refused) as error:
         print(f"echelon-verify: {error}", file=sys.stderr)
         return _FAILED
     wrong = sum(int(values["echelon/rows_wrong"]) for _, values in series.steps)

@@ -53,6 +53,9 @@ def _to_wandb(series: Series, place: Place) -> None:
 
 def _to_mlflow(series: Series, place: Place) -> None:
     """A run of the tracking server in MLFLOW_TRACKING_URI, or of a folder."""
+    if place.directory is not None:
+        # MLflow 3 refuses a folder without it.
+        os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow = _library("mlflow")
     if place.directory is not None:
         mlflow.set_tracking_uri(Path(place.directory).resolve().as_uri())

@@ -98,7 +98,7 @@ def test_wandb_has_the_steps_and_the_first_wrong_row_in_an_offline_run(report, t
 def test_mlflow_has_the_steps_the_tag_and_the_explanation_in_a_folder(report, tmp_path):
     from mlflow import MlflowClient
 
-    exported(report, "mlflow", tmp_path, "--dir", tmp_path / "store", "--project", "rl", MLFLOW_ALLOW_FILE_STORE="true")
+    exported(report, "mlflow", tmp_path, "--dir", tmp_path / "store", "--project", "rl")
     os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
     client = MlflowClient((tmp_path / "store").as_uri())
     (run,) = client.search_runs([client.get_experiment_by_name("rl").experiment_id])

@@ -13,11 +13,11 @@ export interface EstimatedBatches {
 
 /** No batches at first. */
 export function createEstimated(): EstimatedBatches {
-  const folders = new Map<string, Map<string, Estimated | 'several'>>();
+  const folders = new Map<string, Map<string, Estimated[]>>();
   return {
     add(file, { provenance, trajectory, trajectoryNames, reportedAdvantage }) {
       if (provenance?.trainingStep === undefined || reportedAdvantage === undefined) return;
-      const own = folders.get(dirname(file)) ?? new Map<string, Estimated | 'several'>();
+      const own = folders.get(dirname(file)) ?? new Map<string, Estimated[]>();
       folders.set(dirname(file), own);
       const step = String(provenance.trainingStep);
       const rows = new Map(
@@ -26,12 +26,8 @@ export function createEstimated(): EstimatedBatches {
           reportedAdvantage[row]!,
         ]),
       );
-      own.set(step, own.has(step) ? 'several' : { rows });
+      own.set(step, [...(own.get(step) ?? []), { rows }]);
     },
-    beside: (file) => (step) => {
-      const found = folders.get(dirname(file))?.get(step);
-      if (found === undefined) return { lacks: `the batch of training step ${step}` };
-      return found === 'several' ? { lacks: `one batch of training step ${step}, not several` } : found;
-    },
+    beside: (file) => (step) => folders.get(dirname(file))?.get(step) ?? [],
   };
 }

@@ -95,7 +95,8 @@ const MIN_WEIGHTS = 64;
 
 function lowWeights(batch: StepBatch): Finding | undefined {
   const { rolloutWeight } = batch.tokens;
-  if (rolloutWeight === undefined) return undefined;
+  // prime-rl's weights are the user's, and correct nothing.
+  if (rolloutWeight === undefined || batch.step.trainer === 'prime-rl') return undefined;
   const trained = flagsOf(batch, 'mask');
   let [sum, count, zeros] = [0, 0, 0];
   rolloutWeight.forEach((weight, t) => {

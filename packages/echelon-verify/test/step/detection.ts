@@ -6,7 +6,9 @@ import { identifyStep } from '../../src/step/identify/identify-step.ts';
 import type { StepReport } from '../../src/step/step-report.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
 import { GOLDEN_TRAINERS, goldenSteps } from './golden-steps.ts';
-import { MISSED, PLANTED } from './planted.ts';
+import { MISSED, PLANTED, type Planted } from './planted.ts';
+import { FILES, inFiles } from './planted-files.ts';
+import { HOOKS, type HookName, hookRecords } from './planted-hooks.ts';
 import { powerTable } from './power.ts';
 
 /** Stages with something wrong, wrong values, and findings. */
@@ -29,13 +31,16 @@ export function nameOf(batch: StepBatch, report: StepReport): string {
 
 /** The table of docs/evidence/step-detection.md. */
 export function detectionPage(): string {
-  const rows = PLANTED.map(({ source, what, batch: make }) => {
+  const hooks = hookRecords();
+  const rows = PLANTED.map((planted) => {
+    const { source, what, batch: make } = planted;
     const batch = make();
     const report = verifyStep(batch);
-    const name = nameOf(batch, report).split(' | ').slice(0, 2).join('; or ');
-    return `| ${source} | ${what} | ${foundBy(report).join(', ')} | ${cell(name)} |`;
+    const name = cell(nameOf(batch, report).split(' | ').slice(0, 2).join('; or '));
+    const places = `${throughHooks(source, hooks)} | ${fromFiles(planted)}`;
+    return { name, row: `| ${source} | ${what} | ${foundBy(report).join(', ')} | ${name} | ${places} |` };
   });
-  const named = rows.filter((row) => !row.endsWith('| – |')).length;
+  const named = rows.filter(({ name }) => name !== '–').length;
   return `# Detection of bugs of the training step
 
 ${PLANTED.length} bugs that were public in trainers, or can be read in their sources, are planted into simulated optimizer steps of two ranks
@@ -45,9 +50,30 @@ with three micro-batches of unequal size each. \`echelon verify\` finds all of t
 
 A finding is a statistic with a standard error; everything else is an outcome from a derived bound or an equality of integers.
 
-| bug | what was planted | found by | explanation |
-| --- | --- | --- | --- |
-${rows.join('\n')}
+| bug | what was planted | found by | explanation | through our hook | from the trainer’s files |
+| --- | --- | --- | --- | --- | --- |
+${rows.map(({ row }) => row).join('\n')}
+
+### Through our hook
+
+The bugs are also planted into trainings of TRL 1.16.0 and into verl 0.9.1's engine and losses, on two ranks that are connected with gloo, with
+three micro-batches each and rows of unequal length. The hook records the ranks, and \`echelon verify\` reads their folder. No bug ends with exit
+status 0: it is 1 if something is wrong, and 3 for a finding alone, or if the stages that would show the bug are not verified.
+Without a bug, the same settings give nothing wrong and no finding, on two and four ranks, in float32 and bfloat16. vLLM is replaced by the
+trainer's own model with a little noise. Tests: \`deploy/capture/tests/test_planted_trl_full.py\` and \`test_planted_verl_full.py\`, which compare
+with \`test/golden/steps/planted-hooks.json\`; \`ECHELON_RECORD=1\` renews it.
+
+${hookTable(hooks)}
+
+${missesOfHooks(hooks)}
+
+### From the trainer's files
+
+The simulated steps with only the columns and values that the step files of ${Object.keys(FILES).join(', ')} hold, as their readers give them.
+None holds a gradient coefficient, so that a bug of the gradient shows only in a reported loss (prime-rl) or denominator (slime).
+prime-rl's mean loss may be over more micro-batches than are exported, so that a loss that is too small by a whole number is possible.
+
+${missesOfFiles()}
 
 ## Detection power by precision
 
@@ -100,6 +126,88 @@ The tests of \`deploy/capture/tests\` record further steps with the hooks, in tr
 Tests: \`packages/echelon-verify/test/step/golden-steps.test.ts\`. Values: \`scripts/golden/step_*.py\`, seed 20261124.
 `;
 }
+
+type Hooks = ReturnType<typeof hookRecords>;
+const NAMES = Object.keys(HOOKS) as HookName[];
+
+/** What found the bug in each trainer into which it is planted. */
+function throughHooks(source: string, hooks: Hooks): string {
+  const texts = NAMES.flatMap((name) => {
+    const outcome = hooks[name].planted[source];
+    if (outcome === undefined) return [];
+    return [`${HOOKS[name]}: ${outcome.found.map(short).join(', ') || 'not verified'}`];
+  });
+  return texts.join('; ') || '–';
+}
+
+function fromFiles(planted: Planted): string {
+  const found = inFiles(planted).map(([format, report]) => ({
+    format,
+    text: foundBy(report).map(short).join(', '),
+  }));
+  const some = found.filter(({ text }) => text !== '');
+  if (some.length === 0) return '–';
+  const isSame = some.length === found.length && new Set(some.map(({ text }) => text)).size === 1;
+  return isSame ? `all: ${some[0]!.text}` : some.map(({ format, text }) => `${format}: ${text}`).join('; ');
+}
+
+const short = (found: string): string => found.replace(/^(stage|finding|value) /, '');
+
+function hookTable(hooks: Hooks): string {
+  const rows = NAMES.map((name) => {
+    const all = Object.values(hooks[name].planted);
+    const wrong = all.filter(({ status }) => status === 1).length;
+    const findings = all.filter(({ status, found }) => status === 3 && found.length > 0).length;
+    const named = all.filter(({ cause }) => cause !== undefined).length;
+    const rest = all.length - wrong - findings;
+    return `| ${HOOKS[name]} | ${all.length} | ${wrong} | ${findings} | ${rest} | 0 | ${named} |`;
+  });
+  return `| trainer | planted | status 1 | status 3 with a finding | status 3, not verified | status 0 | cause named |
+| --- | --- | --- | --- | --- | --- | --- |
+${rows.join('\n')}`;
+}
+
+function missesOfHooks(hooks: Hooks): string {
+  const rows = NAMES.flatMap((name) => {
+    const { planted, notPlanted } = hooks[name];
+    const byReason = new Map<string, string[]>();
+    const add = (reason: string, source: string) =>
+      byReason.set(reason, [...(byReason.get(reason) ?? []), source]);
+    for (const [source, { found, missing = [] }] of Object.entries(planted))
+      if (found.length === 0) add(`Planted, and not found: not verified are ${missing.join(', ')}.`, source);
+    for (const [source, why] of Object.entries(notPlanted)) add(`Not planted. ${why}`, source);
+    return [...byReason].map(([reason, sources]) => `| ${HOOKS[name]} | ${sources.join('; ')} | ${reason} |`);
+  });
+  return `| trainer | bugs | why the hook does not show them |\n| --- | --- | --- |\n${rows.join('\n')}`;
+}
+
+/** Bugs that no file shows, by the stage or value that shows them in complete data. */
+function missesOfFiles(): string {
+  const byReason = new Map<string, string[]>();
+  for (const planted of PLANTED) {
+    if (inFiles(planted).some(([, report]) => foundBy(report).length > 0)) continue;
+    const { found } = planted;
+    const reason =
+      'stage' in found
+        ? WITHOUT[found.stage as keyof typeof WITHOUT]
+        : 'value' in found
+          ? 'no file holds the value that is reported wrongly'
+          : 'no file holds policy versions as its reader knows them';
+    byReason.set(reason, [...(byReason.get(reason) ?? []), planted.source]);
+  }
+  const rows = [...byReason].map(([reason, sources]) => `| ${reason} | ${sources.join('; ')} |`);
+  return `| why no file shows it | bugs |\n| --- | --- |\n${rows.join('\n')}`;
+}
+
+const WITHOUT = {
+  gradient:
+    'no file holds gradient coefficients, and neither a loss nor a denominator of a file tells the bug',
+  denominator: 'no file holds such denominators',
+  tokens: 'no file holds the sampled ids beside the trained ones',
+  once: 'no file holds the place of a token in its trajectory; slime’s layout shows a sample that is placed twice',
+  mask: 'no file holds which tokens the policy sampled',
+  versions: 'no file holds policy versions as its reader knows them',
+} as const;
 
 const FUNCTIONS = {
   verl: 'verl 0.9.1: policy losses, aggregation, KL penalty, TIS weights, metrics',

@@ -28,6 +28,13 @@ export interface Planted {
   readonly found: { readonly stage: string } | { readonly finding: string } | { readonly value: string };
   /** What `identify` or `explain` must say; undefined: the bug is found and not named. */
   readonly named?: RegExp;
+  /** The arithmetic of the trainer with the bug, from which it would report losses and denominators. */
+  readonly computed?: {
+    readonly from: Rollouts;
+    readonly faults: Partial<Arithmetic>;
+    /** Of the same trainer without the bug. */
+    readonly right?: Partial<Arithmetic>;
+  };
 }
 
 const KL: KlSettings = { estimator: 'k3', coefficient: 0.05, placement: 'loss', weight: 'none' };
@@ -95,6 +102,7 @@ function gradientBug(
     ...(named && { named }),
     batch: computed(how.faults),
     right: computed(how.right ?? {}),
+    computed: { from: rollouts(), faults: how.faults, right: how.right ?? {} },
   };
 }
 
@@ -230,6 +238,7 @@ const SPECIAL: readonly Planted[] = [
       return simulated({ from, faults: { divisor: (own) => everything(own, own.mask) + 1 } });
     },
     right: () => simulated({ from: emptyRow() }),
+    computed: { from: emptyRow(), faults: { divisor: (own) => everything(own, own.mask) + 1 } },
   },
   {
     ...DENOMINATORS.at(-1)!,
@@ -239,6 +248,10 @@ const SPECIAL: readonly Planted[] = [
       return simulated({ from, faults: { divisor: (own) => roundToBfloat16(everything(own, own.mask)) } });
     },
     right: () => simulated({ from: rollouts(3, 60) }),
+    computed: {
+      from: rollouts(3, 60),
+      faults: { divisor: (own) => roundToBfloat16(everything(own, own.mask)) },
+    },
   },
 ];
 

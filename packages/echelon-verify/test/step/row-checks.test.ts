@@ -33,9 +33,9 @@ for (const [what, step, expected] of [
 
 /** The example trains its rows with 0.5 and −0.5. */
 const estimated =
-  (rows: [string, number][]): FindEstimated =>
+  (...batches: [string, number][][]): FindEstimated =>
   (step) =>
-    step === '7' ? { rows: new Map(rows) } : { lacks: `the batch of training step ${step}` };
+    step === '7' ? batches.map((rows) => ({ rows: new Map(rows) })) : [];
 
 for (const [what, rows, expected] of [
   [
@@ -67,4 +67,20 @@ test('a batch that is not there is named', () => {
   const report = reportOf({}, estimated([]), ['8/0', '8/1']);
   const { lacks } = report.coverage.missing.find(({ stage }) => stage === 'advantage')!;
   assert.deepEqual(lacks, ['the batch of training step 8']);
+});
+
+test('of the batches of several runs, the one that gives all rows is that of the step; none is called wrong', () => {
+  const own: [string, number][] = [
+    ['0', 0.5],
+    ['1', -0.5],
+  ];
+  const other: [string, number][] = [
+    ['0', 0.5],
+    ['1', 0.25],
+  ];
+  assert.deepEqual(stageOf(reportOf({}, estimated(other, own)), 'advantage'), [2, 0, 0]);
+  const report = reportOf({}, estimated(other, other));
+  assert.deepEqual(stageOf(report, 'advantage'), [0, 0, 2]);
+  const { lacks } = report.coverage.missing.find(({ stage }) => stage === 'advantage')!;
+  assert.deepEqual(lacks, ['one batch of training step 7, not several']);
 });

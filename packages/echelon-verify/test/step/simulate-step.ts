@@ -117,6 +117,29 @@ export function gradients(from: Rollouts, faults: Partial<Arithmetic> = {}): Flo
   return gradient;
 }
 
+/** The loss that the arithmetic reports for each micro-batch, as the sum over its tokens; NaN for a policy that has a gradient only. */
+export function losses(from: Rollouts, faults: Partial<Arithmetic> = {}): number[] {
+  const a = { ...DEFAULTS, ...faults };
+  const sums = ROWS_OF.map(() => 0);
+  for (let row = 0; row < from.microBatch.length; row++) {
+    const advantage = from.advantage[row]!;
+    for (let t = from.offset[row]!; t < from.offset[row + 1]!; t++) {
+      if (!a.trained(from, t)) continue;
+      const ratio = fround(Math.exp(a.logRatio(from, t, row)));
+      const bound = advantage >= 0 ? Math.min(ratio, 1 + a.clipHigh) : Math.max(ratio, 1 - a.clipLow);
+      const limited = advantage >= 0 ? bound : Math.min(bound, a.dualClip);
+      const value = a.policy === undefined ? -advantage * limited : Number.NaN;
+      sums[from.microBatch[row]!]! += (value * a.weight(from, t, row) * a.scale) / a.divisor(from, row);
+    }
+  }
+  return sums;
+}
+
+/** The denominator that the arithmetic has in each micro-batch. */
+export function divisors(from: Rollouts, { divisor = DEFAULTS.divisor }: Partial<Arithmetic>): number[] {
+  return ROWS_OF.map((_, at) => divisor(from, from.microBatch.indexOf(at)));
+}
+
 function clipped(advantage: number, ratio: number, { clipLow, clipHigh, dualClip }: Arithmetic): number {
   if (advantage >= 0) return ratio > 1 + clipHigh ? 0 : fround(-advantage * ratio);
   return ratio < 1 - clipLow || ratio > dualClip ? 0 : fround(-advantage * ratio);

@@ -9,6 +9,7 @@ import {
   REPORTED_KEYS,
   type ReportedKey,
   type ReportedValue,
+  type StepSettings,
 } from '../format/settings.ts';
 import { CODE, judge, OUTCOMES } from '../judge.ts';
 import { lackingRanks } from '../needs.ts';
@@ -203,7 +204,10 @@ function tokensThenMean(parts: readonly Part[], microBatches: readonly MicroBatc
 /** All reported values: those of `step.reported`, then the losses of the micro-batches. */
 export function checkValues(model: StepModel, sums: readonly MicroBatchSums[]): ValueReport[] {
   const { reported, microBatches } = model.batch.step;
-  const ofStep = (Object.keys(reported) as ReportedKey[]).map((key) => checkValue(model, sums, key));
+  const ofStep = withoutParts(
+    (Object.keys(reported) as ReportedKey[]).map((key) => checkValue(model, sums, key)),
+    reported,
+  );
   const ofMicroBatches = [
     ...checkMicroBatches(model, sums, {
       key: 'loss',
@@ -219,6 +223,21 @@ export function checkValues(model: StepModel, sums: readonly MicroBatchSums[]): 
     ),
   ];
   return [...ofStep, ...ofMicroBatches];
+}
+
+/** If no number of micro-batches gives one of the means, the file of a rank may be missing: no value over all ranks is judged. */
+function withoutParts(
+  values: readonly ValueReport[],
+  reported: StepSettings['reported'],
+): readonly ValueReport[] {
+  const odd = values.find(({ times }) => times !== undefined);
+  if (odd === undefined) return values;
+  const lacks = [`the micro-batches of all ranks, which the mean of ${odd.name} contradicts`];
+  return values.map((value) =>
+    value.times === undefined && value.outcome === 'wrong'
+      ? unknown(value.name, reported[value.name as ReportedKey]!, lacks)
+      : value,
+  );
 }
 
 /** One value of each micro-batch that reports it. */

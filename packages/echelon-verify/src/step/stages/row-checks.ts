@@ -1,5 +1,6 @@
 /** Stages that compare the rows that the loss receives with those of the rollout: their digests, and the advantages that were estimated. */
 
+import { groupedBy } from '../../grouped-by.ts';
 import type { StepBatch } from '../format/step-batch.ts';
 import { CODE } from '../judge.ts';
 import type { StageName, StageReport } from '../step-report.ts';
@@ -9,8 +10,8 @@ export interface Estimated {
   readonly rows: ReadonlyMap<string, number>;
 }
 
-/** Finds the batch of a training step by its number; or says why there is none. */
-export type FindEstimated = (trainingStep: string) => Estimated | { readonly lacks: string };
+/** Finds the batches of a training step by its number. Several: a folder in which several runs wrote. */
+export type FindEstimated = (trainingStep: string) => readonly Estimated[];
 
 /** A row whose trajectory names its place in a rollout: "12/5" is row 5 of the batch of training step 12. */
 const PLACE = /^(?<step>\d+)\/(?<row>\d+)$/;
@@ -58,20 +59,45 @@ function digestStage({ step: { rowDigests, sourceDigests }, rows }: StepBatch): 
 function advantageStage(batch: StepBatch, find: FindEstimated | undefined): Found | undefined {
   const { trajectory } = batch;
   if (find === undefined || trajectory === undefined || !hasPlaces(batch)) return undefined;
-  const lacks = new Set<string>();
-  const expected = trajectory.names.map((name) => {
-    const { step, row } = PLACE.exec(name)!.groups as { step: string; row: string };
-    const found = find(step);
-    if ('rows' in found) return found.rows.get(row);
-    lacks.add(found.lacks);
-    return undefined;
+  const lacks: string[] = [];
+  const codes = new Uint8Array(batch.rows).fill(CODE.unverifiable);
+  for (const [trainingStep, places] of placesOf(trajectory)) {
+    const found = find(trainingStep);
+    const judged = found.map((estimated) => judgedRows(batch, places, estimated));
+    // Of several batches, the step's own is known if it gives all rows. Otherwise one of them may be.
+    const own =
+      judged.length === 1 ? judged[0] : judged.find((one) => one.every(({ code }) => code === CODE.exact));
+    if (own === undefined) {
+      const several = found.length > 1 ? 'one batch' : 'the batch';
+      lacks.push(`${several} of training step ${trainingStep}${found.length > 1 ? ', not several' : ''}`);
+    } else for (const { row, code } of own) codes[row] = code;
+  }
+  return { stage: 'advantage', codes: [...codes], lacks };
+}
+
+/** A row of the step, with its place in the batch. */
+interface Placed {
+  readonly row: number;
+  readonly place: string;
+}
+
+/** The rows of a step by the training steps of whose batches they are. */
+function placesOf({ ids, names }: NonNullable<StepBatch['trajectory']>): Map<string, Placed[]> {
+  const places = names.map((name) => PLACE.exec(name)!.groups as { step: string; row: string });
+  const rows = Array.from(ids, (id, row) => ({ row, step: places[id]!.step, place: places[id]!.row }));
+  return groupedBy(rows, ({ step }) => step);
+}
+
+function judgedRows(
+  batch: StepBatch,
+  places: readonly Placed[],
+  { rows }: Estimated,
+): { readonly row: number; readonly code: number }[] {
+  return places.map(({ row, place }) => {
+    const value = rows.get(place);
+    if (value === undefined) return { row, code: CODE.unverifiable };
+    return { row, code: isTrainedWith(batch, row, Math.fround(value)) ? CODE.exact : CODE.wrong };
   });
-  const codes = Array.from(trajectory.ids, (id, row) => {
-    const value = expected[id];
-    if (value === undefined) return CODE.unverifiable;
-    return isTrainedWith(batch, row, Math.fround(value)) ? CODE.exact : CODE.wrong;
-  });
-  return { stage: 'advantage', codes, lacks: [...lacks] };
 }
 
 function isTrainedWith({ tokens, reportedAdvantage }: StepBatch, row: number, value: number): boolean {

@@ -79,6 +79,28 @@ test('reported values of prime-rl without the file of a rank before another one 
   );
 });
 
+test('the highest rank that every step of prime-rl lacks is missed by the mean loss, and no other value is wrong without it', async () => {
+  const [file] = ofRun('right');
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  await cp(dump('prime-rl-tokens/right'), folder, { recursive: true });
+  await rm(join(folder, TOKENS[1]!));
+  const [step] = await stepsOf('prime-rl-tokens', [file!.replace(dump('prime-rl-tokens/right'), folder)]);
+  const { values, findings } = verifyStep(step!);
+  assert.deepEqual(
+    findings.map(({ code }) => code),
+    ['mean-without-number'],
+  );
+  assert.deepEqual(
+    values.map(({ name, outcome }) => [name, outcome]),
+    [
+      ['loss', 'unverifiable'],
+      ['entropy', 'unverifiable'],
+    ],
+  );
+  assert.deepEqual(values[1]!.lacks, ['the micro-batches of all ranks, which the mean of loss contradicts']);
+});
+
 test('an entropy of prime-rl over other loss components is unverifiable', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
   after(() => rm(folder, { recursive: true }));
@@ -385,6 +407,39 @@ test('the loss of prime-rl is that of the configuration of the run', async () =>
   assert.notEqual(other.values[0]!.outcome, 'exact');
   const own = await read('[loss]\ntype = "custom"\nimport_path = "mine.loss"\n');
   assert.equal(own.loss, undefined);
+});
+
+test('weights of the losses of prime-rl multiply them, and a changed one contradicts the mean loss', async () => {
+  const [right] = await stepsOf('prime-rl-tokens', ofRun('weights'));
+  const report = verifyStep(right!);
+  assert.deepEqual(
+    report.values.map(({ name, outcome }) => [name, outcome]),
+    [
+      ['loss', 'exact'],
+      ['entropy', 'unverifiable'],
+    ],
+  );
+  assert.deepEqual(report.findings, []);
+  assert.deepEqual(new Set(right!.tokens.rolloutWeight), new Set([0, 0.5, 1, 2]));
+  assert.ok(report.coverage.missing.some(({ stage }) => stage === 'weight'));
+  const rolloutWeight = right!.tokens.rolloutWeight!.map((weight) => (weight === 2 ? 1 : weight));
+  const wrong = verifyStep({ ...right!, tokens: { ...right!.tokens, rolloutWeight } });
+  assert.deepEqual(
+    wrong.findings.map(({ code }) => code),
+    ['mean-without-number'],
+  );
+});
+
+test('a mean loss of prime-rl that has other loss components is unverifiable', async () => {
+  for (const key of ['ce_weights', 'ref_kl_weights']) {
+    const { files } = await changedExport((line) => ({
+      ...line,
+      [key]: (line.loss_mask as boolean[]).map(() => 0.5),
+    }));
+    const report = verifyStep((await stepsOf('prime-rl-tokens', files))[0]!);
+    assert.deepEqual(report.values[0]!.lacks, ['the other loss components']);
+    assert.deepEqual(report.findings, []);
+  }
 });
 
 test('the boundaries of a training batch of SkyRL are its optimizer steps, and added rows must not be trained', async () => {

@@ -17,7 +17,7 @@ import { present } from '../../../present.ts';
 import type { Finding } from '../../../report.ts';
 import { stepFinding } from '../../findings.ts';
 import { MAX_MICRO_BATCHES } from '../read-settings.ts';
-import type { LossSettings, StepSettings } from '../settings.ts';
+import type { CorrectionSettings, LossSettings, StepSettings } from '../settings.ts';
 import type { StepBatch } from '../step-batch.ts';
 import { inferredLoss, statedLoss } from './prime-rl-loss.ts';
 import { type DumpRow, type StepAdapter, selectionOf, stepOfRows } from './step-adapter.ts';
@@ -124,11 +124,11 @@ function reportedOf(
   absent: readonly number[],
 ): StepSettings['reported'] {
   const { 'loss/mean': loss, 'entropy/all/mean': entropy } = metrics;
-  const isWeighted = lines.some(
-    ({ values: { rl_weights, ce_weights, ref_kl_weights } }) =>
-      !isDefault(rl_weights) || !isDefault(ce_weights) || !isDefault(ref_kl_weights),
-  );
+  const has = (key: string) => lines.some(({ values }) => !isDefault(values[key]));
+  const hasOthers = has('ce_weights') || has('ref_kl_weights');
   const ofRanks = absent.length === 0 ? undefined : `the file of rank ${absent[0]}`;
+  const ofLoss = ofRanks ?? (hasOthers ? 'the other loss components' : undefined);
+  const isWeighted = hasOthers || has('rl_weights');
   const ofEntropy = ofRanks ?? (isWeighted ? 'the tokens of other loss components' : undefined);
   return {
     ...(loss === undefined
@@ -139,7 +139,7 @@ function reportedOf(
             value: loss,
             reduction: 'mean-of-micro-batches',
             hasMore: true,
-            ...present({ lacks: ofRanks }),
+            ...present({ lacks: ofLoss }),
           },
         }),
     ...(entropy === undefined
@@ -171,8 +171,10 @@ function stepOf(
   const ranks = [...new Set(placed.map(({ rank }) => rank))].sort((a, b) => a - b);
   const perRank = 1 + placed.reduce((most, { at }) => Math.max(most, at), 0);
   checkMicroBatches(own[0]!, ranks.length * perRank);
-  const rows = placed.map(({ line, rank, at }) => rowOf(line, ranks.indexOf(rank) * perRank + at));
-  const isPlain = lines.every(({ values }) => isWhole(values.rl_weights));
+  const hasWeights = lines.some(({ values }) => !isWhole(values.rl_weights));
+  const rows = placed.map(({ line, rank, at }) =>
+    rowOf(line, ranks.indexOf(rank) * perRank + at, hasWeights),
+  );
   const loss = stated === undefined ? inferredLoss(rows) : (stated ?? undefined);
   const gaps = ranks.flatMap((rank, at) => (rank === at ? [] : [at]));
   const missing = [...new Set([...absent, ...gaps.slice(0, 1)])].filter((rank) => !ranks.includes(rank));
@@ -190,7 +192,8 @@ function stepOf(
       reported: reportedOf(metrics, lines, missing),
       ...present({
         optimizerStep: Number.isNaN(number) ? undefined : number,
-        policyLoss: isPlain ? loss : undefined,
+        policyLoss: loss,
+        rolloutCorrection: hasWeights ? LOSS_WEIGHTS : undefined,
       }),
     },
     rows,
@@ -217,6 +220,15 @@ function missingRanks(missing: readonly number[]): Finding[] {
   return [stepFinding('rank-file-missing', `There is no ${names.join(', ')}${more}.`)];
 }
 
+/** `rl_weights` multiply the whole loss of a token. They are the user's, and made of nothing that is recorded. */
+const LOSS_WEIGHTS: CorrectionSettings = {
+  level: 'token',
+  statistic: 'ratio',
+  action: 'unknown',
+  appliesTo: 'policy',
+  keptWeight: 'statistic',
+};
+
 /** Weights other than 0 and 1 scale the loss of a token. */
 function isWhole(weights: unknown): boolean {
   return (
@@ -238,7 +250,7 @@ const MAX_INDEX = 2 ** 16;
 
 const KINDS: Readonly<Record<string, ListKind>> = { loss_mask: 'flag', token_ids: 'integer' };
 
-function rowOf(line: Line, microBatch: number): DumpRow {
+function rowOf(line: Line, microBatch: number, hasWeights: boolean): DumpRow {
   const { file, row, values } = line;
   const list = (key: string, kind: ListKind = 'number') =>
     numberList(values[key], kind, { file, field: `row ${row}, ${key}` });
@@ -251,6 +263,10 @@ function rowOf(line: Line, microBatch: number): DumpRow {
     microBatch,
     columns: present({
       mask: mask?.map((flag, at) => (flag === 1 && weights?.[at] !== 0 ? 1 : 0)),
+      // A weight of null is 1.
+      rolloutWeight: hasWeights
+        ? mask?.map((_, at) => (Number.isNaN(weights?.[at] ?? Number.NaN) ? 1 : weights![at]!))
+        : undefined,
       // Flags of null are those of a loss that has none.
       reportedClipped: reportedClipped?.every((flag) => !Number.isNaN(flag))
         ? reportedClipped.map((flag) => (flag === 1 ? 1 : 0))
