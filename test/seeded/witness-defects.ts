@@ -44,8 +44,8 @@ export const WITNESS_DEFECTS: readonly Defect[] = [
   {
     id: 'no-overflow',
     area: 'verifier',
-    file: `${VERIFY}/src/step/arithmetic.ts`,
-    find: '  if (term.high > MAY_OVERFLOW || term.low < -MAY_OVERFLOW) overflow(term);\n',
+    file: `${VERIFY}/src/arithmetic/interval.ts`,
+    find: '  if (interval.high > MAY_OVERFLOW || interval.low < -MAY_OVERFLOW) overflow(interval);\n',
     replace: '',
     breaks: 'A ratio that overflows in the trainer is called wrong',
     tests: [`${VERIFY}/test/step/range.test.ts`],

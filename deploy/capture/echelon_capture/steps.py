@@ -58,13 +58,17 @@ class Steps:
         the rows as they are here and `sources`, those of the whole rollout as it was generated, if both are known."""
         with self.guarded():
             kept = {"mask": columns["mask"]}
-            if (number - 1) % self._every == 0:
+            if self.has_tokens(number):
                 wanted = self._columns.union(needed)
                 kept = {key: column.detach() for key, column in columns.items() if key in wanted and column is not None}
                 if columns["logProb"].requires_grad:
                     columns["logProb"].register_hook(_keeper(kept))
             own = rows if "logProb" in kept else None
             self._taken.append({"columns": kept, "advantage": advantage.detach(), "facts": dict(facts), "rows": own})
+
+    def has_tokens(self, number: int) -> bool:
+        """Whether the tokens of step `number` are captured, not its layout alone."""
+        return (number - 1) % self._every == 0
 
     def add(self, key: str, column: Any) -> None:
         """A further column of the micro-batch that was taken last, if its tokens are captured."""
@@ -81,8 +85,7 @@ class Steps:
 
     def fail(self, error: Exception) -> None:
         """Makes the step a gap with this reason."""
-        other = "the trainer is not the version that this hook knows: " if isinstance(error, AttributeError) else ""
-        self._problem = f"{other}{type(error).__name__}: {error}"
+        self._problem = reason_of(error)
 
     def stated(self, fact: str) -> set[Any]:
         """The values of a fact of the micro-batches since the last step."""
@@ -102,6 +105,12 @@ class Steps:
             stated = {**settings, "run": self._run, "dataParallelSize": self.rank.size}
             rows, rank = sum(len(one["advantage"]) for one in taken), self.rank.number
             capture.step(number, rows, lambda: _batch(number, taken, stated, rank))
+
+
+def reason_of(error: Exception) -> str:
+    """Why something is not captured, in words."""
+    is_other = isinstance(error, (AttributeError, KeyError))
+    return f"{'the trainer is not the version that this hook knows: ' if is_other else ''}{type(error).__name__}: {error}"
 
 
 def ends(steps: Steps, settings: Callable[[], Mapping[str, Any]]) -> Any:

@@ -22,7 +22,7 @@ import echelon_capture as capture
 from .shared.forms import form_of
 
 from .follower import Follower
-from .steps import version_of
+from .steps import reason_of, version_of
 from .trl_received import received_advantages
 from .trl_rows import rollouts_of
 
@@ -114,7 +114,7 @@ def _capture(into: Follower, trainer: Any, rewards: Any, result: Any, estimator:
             provenance={"group_size": size, "groups": rows // size, "rows_collected": rows},
         )
     except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-        into.gap(step, rows, f"{type(error).__name__}: {error}")
+        into.gap(step, rows, reason_of(error))
 
 
 def _scores(trainer: Any, rewards: Any) -> Any:

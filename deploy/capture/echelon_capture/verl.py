@@ -19,9 +19,11 @@ from typing import Any, Callable, Iterable, Mapping
 
 import echelon_capture as capture
 
+from . import verl_rows
 from .shared.batch import row_advantages, without_padding
 from .rows import ROW, STEP
 from .shared.forms import Form, form_of
+from .steps import reason_of
 from .verl_agent import Rollouts
 
 TRAINER_MODULE = "verl.trainer.ppo.ray_trainer"
@@ -72,6 +74,10 @@ class _Responses:
         advantages = tensors["advantages"]
         tensors[ROW] = advantages.new_tensor(range(len(advantages)), dtype=_int64()) + step * STEP
 
+    def state(self, config: Any, result: Any) -> None:
+        """Gives the batch the limits of its rollout weights, which reach the actor with it."""
+        result.meta_info[verl_rows.CORRECTION] = verl_rows.correction_of(config)
+
     def columns(self, result: Any) -> dict[str, Any]:
         """See `Rollouts.columns`."""
         return {"group": result.non_tensor_batch["uid"], "trajectory": range(len(result.batch["response_mask"]))}
@@ -90,6 +96,9 @@ class _Outputs(_Responses):
 
     def mark(self, step: int, result: Any) -> None:
         """Its actor reads the rows from a queue."""
+
+    def state(self, config: Any, result: Any) -> None:
+        """As `mark`."""
 
     def provenance(self, trainer: Any, result: Any) -> dict[str, Any]:
         """The size of a group is not known."""
@@ -119,7 +128,25 @@ def _wrap(running: _Running, module: Any, trainer_class: Any, rows: Rollouts | _
 
     module.compute_advantage = compute_advantage
     trainer_class.fit = remembered
+    if type(rows) is _Responses:
+        _wrap_old_log_probs(trainer_class)
     setattr(module, _MARK, True)
+
+
+def _wrap_old_log_probs(trainer_class: Any) -> None:
+    """Gives the rows their digests. Without them the rows of the loss are not compared with those of the rollout."""
+    compute = getattr(trainer_class, "_compute_old_log_prob", None)
+    if compute is None:
+        return
+
+    @functools.wraps(compute)
+    def _compute_old_log_prob(self: Any, batch: Any, *arguments: Any, **keywords: Any) -> Any:
+        result = compute(self, batch, *arguments, **keywords)
+        with contextlib.suppress(Exception):
+            verl_rows.mark(batch, result[0] if isinstance(result, tuple) else result)
+        return result
+
+    trainer_class._compute_old_log_prob = _compute_old_log_prob
 
 
 def _wrap_log(running: _Running, tracking: Any) -> None:
@@ -146,9 +173,11 @@ def _bound(original: Callable, arguments: tuple, keywords: dict[str, Any]) -> di
 
 def _mark(trainer: Any, rows: Rollouts | _Responses, result: Any) -> None:
     """Without their places, rows are not found again in the actor's steps, and nothing else is missing."""
-    with contextlib.suppress(Exception):
-        if isinstance(rows, _Responses):
+    if isinstance(rows, _Responses):
+        with contextlib.suppress(Exception):
             rows.mark(int(trainer.global_steps), result)
+        with contextlib.suppress(Exception):
+            rows.state(trainer.config, result)
 
 
 def _capture(trainer: Any, rows: Rollouts | _Responses, bound: Callable[[], dict[str, Any]], result: Any) -> None:
@@ -159,7 +188,7 @@ def _capture(trainer: Any, rows: Rollouts | _Responses, bound: Callable[[], dict
         columns = _columns(call, result, rows, rows.costs(trainer))
         capture.batch(step, **columns, provenance=rows.provenance(trainer, result))
     except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-        capture.gap(step, count, f"{type(error).__name__}: {error}")
+        capture.gap(step, count, reason_of(error))
 
 
 def _int64() -> Any:

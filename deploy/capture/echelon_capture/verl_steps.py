@@ -15,6 +15,7 @@ from typing import Any, Mapping
 from .ranks import Rank
 from .rows import ROW, STEP
 from .steps import Steps, version_of
+from .verl_rows import DIGEST, correction_in, digests, marked
 
 LOSSES_MODULE = "verl.workers.utils.losses"
 WORKERS_MODULE = "verl.workers.engine_workers"
@@ -79,9 +80,10 @@ def _followed(loss_fn: Any, engine: Any, call: dict[str, Any], steps: Steps) -> 
         result = loss_fn(*arguments, **keywords)
         if call and result[0].requires_grad:
             with steps.guarded():
-                settings.update(settings_of(call))
                 # The engine gives them by name; `data` is the whole micro-batch.
-                _take(steps, number, call, result, engine, keywords.get("data"))
+                data = keywords.get("data")
+                settings.update(settings_of(call, correction_in(data)))
+                _take(steps, number, call, result, engine, data)
         return result
 
     @functools.wraps(update)
@@ -119,21 +121,32 @@ def _take(steps: Steps, number: int, call: dict[str, Any], result: Any, engine: 
     weighed = ("rolloutWeight", "rolloutLogProb") if call.get("rollout_is_weights") is not None else ()
     steps.take(
         number, columns, advantage=call["advantages"], facts=facts, needed=("referenceLogProb", *weighed),
-        rows=_rows(data, len(mask)),
+        rows=_rows(data, columns["id"], call["old_log_prob"]),
     )  # fmt: skip
 
 
-def _rows(data: Any, count: int) -> Any:
-    """The places of the rows in the batch of the driver, if it follows the trainer (verl.py): for the thread that writes."""
-    places = data.get(ROW) if data is not None and ROW in data.keys() else None
-    if places is None or places.is_nested or tuple(places.shape) != (count,):
+def _rows(data: Any, ids: Any, old: Any) -> Any:
+    """The places of the rows in the batch of the driver, and their digests there and here, if it follows the trainer (verl.py): for the
+    thread that writes."""
+    places, numbers = _of_rows(data, ROW, len(old)), _of_rows(data, DIGEST, len(old))
+    if places is None:
         return None
 
     def known(_columns: Any) -> dict[str, Any]:
         own = [divmod(int(place), STEP) for place in places.cpu().numpy()]
-        return {"rows": {"trajectory": [f"{step}/{row}" for step, row in own]}}
+        rows = {"rows": {"trajectory": [f"{step}/{row}" for step, row in own]}}
+        if numbers is None or ids is None:
+            return rows
+        sources, lengths = marked(numbers)
+        return {**rows, "digests": digests(ids, old, lengths), "sources": sources}
 
     return known
+
+
+def _of_rows(data: Any, key: str, count: int) -> Any:
+    """A tensor of one number a row; None if the micro-batch does not have it."""
+    found = data.get(key) if data is not None and key in data.keys() else None
+    return None if found is None or found.is_nested or tuple(found.shape) != (count,) else found
 
 
 def _of_response(data: Any, key: str, mask: Any) -> Any:
@@ -170,8 +183,9 @@ def _reported(loss: str, metrics: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def settings_of(call: dict[str, Any]) -> dict[str, Any]:
-    """What the actor's configuration says of a step. ValueError for a loss that cannot be verified."""
+def settings_of(call: dict[str, Any], correction: dict[str, Any]) -> dict[str, Any]:
+    """What the actor's configuration says of a step. `correction`: the limits of the rollout weights, which are settings of the driver.
+    ValueError for a loss that cannot be verified."""
     config = call["config"]
     settings = {
         "trainer": "verl",
@@ -181,8 +195,7 @@ def settings_of(call: dict[str, Any]) -> dict[str, Any]:
         "aggregation": _aggregation(call["loss_agg_mode"], config),
     }
     if call.get("rollout_is_weights") is not None:
-        # The limits are settings of the driver; the weights are captured.
-        settings["rolloutCorrection"] = {"level": "token", "action": "unknown"}
+        settings["rolloutCorrection"] = correction
     if config.use_kl_loss:
         settings["kl"] = {"coefficient": config.kl_loss_coef, **kl_estimator(config.kl_loss_type)}
     return settings

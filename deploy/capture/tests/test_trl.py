@@ -35,15 +35,19 @@ def trained(tmp_path, monkeypatch):
     return lambda name: trl_run.train(name, trl_run.RUNS[name])
 
 
-@pytest.mark.parametrize("name", ["decimal", "weights", "none", "batch", "gdpo", "unscorable", "evaluated"])
-def test_every_advantage_of_a_training_is_captured_and_exact(folder, verify, trained, name):
-    trained(name)
-    assert hook.capture.close()
+def test_every_advantage_of_a_training_is_captured_and_exact(folder, into, verify, trained):
+    names = ["decimal", "weights", "none", "batch", "gdpo", "unscorable", "evaluated"]
+    for name in names:
+        into(name)
+        trained(name)
+        assert hook.capture.close()
+        steps = [json.loads(line)["step"] for line in (folder / name / "metrics.jsonl").read_text().splitlines()]
+        assert set(steps) == {1, 2, 3}, name
     _, reports = verify(folder)
-    assert [report["name"] for report in reports] == ["step 1", "step 2", "step 3"]
+    assert [(Path(report["file"]).parent.name, report["name"]) for report in reports] == [
+        (name, f"step {number}") for name in sorted(names) for number in (1, 2, 3)
+    ]
     assert all(report["ok"] and report["exact"] + report["rounding"] == 16 for report in reports)
-    steps = [json.loads(line)["step"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert set(steps) == {1, 2, 3}
 
 
 @pytest.mark.parametrize("name", ["decimal", "weights", "batch", "gdpo"])
@@ -74,5 +78,7 @@ def test_a_training_that_is_not_verifiable_is_all_gaps(folder, trained, read_lin
     monkeypatch.setattr(hook, "estimator_of", lambda trainer: {}["unknown"])
     trained("decimal")
     hook.capture.close()
-    assert [gap["step"] for gap in read_lines(folder / "gaps.jsonl")] == [1, 2, 3]
+    gaps = read_lines(folder / "gaps.jsonl")
+    assert [gap["step"] for gap in gaps] == [1, 2, 3]
+    assert gaps[0]["reason"] == "the trainer is not the version that this hook knows: KeyError: 'unknown'"
     assert not list(folder.glob("step-*"))

@@ -35,22 +35,27 @@ class Session:
         self.recorders: list[Recorder] = []
         self.own_recorders: list[Recorder] = []
         self._wrong: ArrayReport | None = None
-        # Number of batches before the test that runs.
-        self._first = 0
+        # Batches of the test that runs, for which its check raised.
+        self._refused: list[dict[str, Any]] = []
 
     def begin(self, test: str) -> None:
         """Batches that are recorded from now on are of this test."""
-        self.test, self._first = test, len(self.batches)
+        self.test, self._refused = test, []
 
     def expect(self) -> None:
-        """The test has passed: what it recorded as not ok is what it expects, as with `pytest.raises`."""
-        for batch in self.batches[self._first :]:
-            batch["expected"] = not batch["ok"]
+        """The test has passed although a check raised: it expects that, as with `pytest.raises`."""
+        for batch in self._refused:
+            batch["expected"] = True
 
-    def add(self, report: ArrayReport) -> None:
+    def add(self, report: ArrayReport) -> dict[str, Any]:
         """Adds a batch of the test that runs."""
         explained = {"explanation": report.explanation, "likelyCause": report.likely_cause} if report.wrong else {}
-        self.batches.append({**report.json, "test": self.test, **explained})
+        self.batches.append({**report.json, "test": self.test, "expected": False, **explained})
+        return self.batches[-1]
+
+    def refuse(self, report: ArrayReport) -> None:
+        """Adds a batch for which the check of the test that runs raises."""
+        self._refused.append(self.add(report))
 
     def followed(self, report: ArrayReport) -> None:
         """Adds a batch that a followed trainer computed in the test that runs."""
@@ -93,9 +98,10 @@ class AdvantageCheck:
         from .checks import WrongAdvantages
 
         report = verify(**arguments)
-        self._session.add(report)
         if not report.ok:
+            self._session.refuse(report)
             raise WrongAdvantages(report)
+        self._session.add(report)
         return report
 
     def follow(self, trainer: Any) -> None:
@@ -196,8 +202,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not own.batches and not own.gaps:
         return
     rows = sum(batch["rows"] for batch in own.batches)
-    expected = [batch for batch in own.batches if batch.get("expected")]
-    wrong = sum(batch["wrong"] for batch in own.batches if not batch.get("expected"))
+    expected = [batch for batch in own.batches if batch["expected"]]
+    wrong = sum(batch["wrong"] for batch in own.batches if not batch["expected"])
     wanted = f"; {len(expected)} batches not ok, as their tests expect" if expected else ""
     terminalreporter.write_sep("-", "advantages")
     terminalreporter.write_line(f"{len(own.batches)} batches, {rows} rows, {wrong} wrong{wanted}; {len(own.gaps)} batches not verified")

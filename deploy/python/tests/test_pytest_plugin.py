@@ -53,6 +53,9 @@ def test_the_check_finds_the_fault(advantage_check):
     with pytest.raises(AssertionError):
         advantage_check(**with_fault(right_batch()))
     assert advantage_check(**right_batch()).ok
+
+def test_a_loop_whose_batch_has_no_rows_passes_and_is_not_expected(advantage_check):
+    advantage_check.recorder.batch(0, estimator=dict(name="grpo"), group=[], trajectory=[], token_level_reward_sum=[], advantage=[])
 """
 
 
@@ -93,8 +96,9 @@ def test_a_wrong_row_that_a_test_expects_is_no_wrong_row_of_the_run(tmp_path):
     report = tmp_path / "report.json"
     status, output = run(tmp_path, "--echelon-report", str(report))
     assert status == 0
-    assert "2 batches, 32 rows, 0 wrong; 1 batches not ok, as their tests expect; 0 batches not verified" in output
-    assert [batch["expected"] for batch in json.loads(report.read_text())["batches"]] == [True, False]
+    assert "3 batches, 32 rows, 0 wrong; 1 batches not ok, as their tests expect; 0 batches not verified" in output
+    written = json.loads(report.read_text())["batches"]
+    assert [(batch["ok"], batch["expected"]) for batch in written] == [(False, True), (True, False), (False, False)]
 
 
 def test_a_run_that_uses_nothing_of_the_plugin_shows_nothing_of_it_and_imports_no_verifier(tmp_path):

@@ -8,9 +8,8 @@ import { row, stated } from '../row.ts';
 const ls = row({
   name: 'ls',
   description: 'List the nodes of all clusters with their free GPUs, states and labels.',
-  wide: true,
   options: [['--health', 'show CPU, memory and GPUs of each node']],
-  examples: ['echelon nodes', 'echelon nodes ls -o wide', 'echelon nodes ls --health'],
+  examples: ['echelon nodes', 'echelon nodes ls --health'],
   verb: 'get',
   path: '/v1/clusters',
   print: ({ items }, { width, health }: { width: number | undefined; health?: boolean }) =>

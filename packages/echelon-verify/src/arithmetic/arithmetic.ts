@@ -64,6 +64,9 @@ export const FLOAT64: Arithmetic = {
   tiny: 2 ** -148,
 };
 
+/** Numbers without roundings: for the values of a formula alone. */
+export const EXACT: Arithmetic = { ...FLOAT64, unit: 0, overflow: Number.POSITIVE_INFINITY, tiny: 0 };
+
 /**
  * bfloat16: float32 with 8 bits of significand. A trainer rounds every step to it, or computes some steps in float32, as
  * torch does inside a sum: then the last step rounds by both units.

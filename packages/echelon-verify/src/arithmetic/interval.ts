@@ -1,6 +1,64 @@
-/** Columns of values of which the trainer's own lie within intervals. */
+/** Numbers of which the trainer's own lie within intervals, one by one and in columns. */
 
 import type { Arithmetic } from './arithmetic.ts';
+
+/** A number that the trainer computed: the exact value, and the interval that holds the trainer's. Reused from token to token. */
+export interface Interval {
+  value: number;
+  low: number;
+  high: number;
+}
+
+/** An interval of 0. Written as −0, which is no small integer: V8 then keeps the numbers in place instead of allocating each. */
+export const emptyInterval = (): Interval => ({ value: -0, low: -0, high: -0 });
+
+/** Numbers below float32's smallest normal one are flushed to 0 by GPUs. bfloat16 has the same range. */
+export const TINY = 2 ** -126;
+/** The largest number of bfloat16: one beyond it may be infinite. At 2^128 every one is. */
+const MAY_OVERFLOW = 2 ** 127 * (2 - 2 ** -7);
+const OVERFLOWS = 2 ** 128;
+
+/** Sets an interval to a value with an absolute error. A number that leaves the range of the arithmetic is infinite, or may be. */
+export function around(interval: Interval, value: number, error: number): void {
+  const blur = error === 0 ? 0 : error + TINY;
+  interval.value = value;
+  interval.low = value - blur;
+  interval.high = value + blur;
+  if (interval.high > MAY_OVERFLOW || interval.low < -MAY_OVERFLOW) overflow(interval);
+}
+
+function overflow(interval: Interval): void {
+  if (interval.low >= OVERFLOWS || interval.value === Number.POSITIVE_INFINITY)
+    exactly(interval, Number.POSITIVE_INFINITY);
+  else if (interval.high <= -OVERFLOWS || interval.value === Number.NEGATIVE_INFINITY)
+    exactly(interval, Number.NEGATIVE_INFINITY);
+  else if (interval.high > MAY_OVERFLOW) interval.high = Number.POSITIVE_INFINITY;
+  else interval.low = Number.NEGATIVE_INFINITY;
+}
+
+/** A number of a row that the trainer holds in its arithmetic, with its error: infinite, or of unknown size, beyond the range. */
+export function inRange(value: number, error: number): readonly [number, number] {
+  if (!(value + error > MAY_OVERFLOW)) return [value, error];
+  return value - error >= OVERFLOWS ? [Number.POSITIVE_INFINITY, 0] : [value, Number.POSITIVE_INFINITY];
+}
+
+/** Sets an interval to a known number. */
+export function exactly(interval: Interval, value: number): void {
+  interval.value = value;
+  interval.low = value;
+  interval.high = value;
+}
+
+/** Widens an interval so that it holds a number: the trainer may have taken the other side of a comparison. */
+export function include(interval: Interval, value: number): void {
+  if (value < interval.low) interval.low = value;
+  if (value > interval.high) interval.high = value;
+}
+
+/** The largest distance of the trainer's number from the value. */
+export function errorOf({ value, low, high }: Interval): number {
+  return Math.max(value - low, high - value);
+}
 
 /** A column of values, and how far each may be from what the trainer used. */
 export interface InputColumn {
@@ -13,23 +71,22 @@ export interface InputColumn {
   readonly rounding?: Float64Array | undefined;
 }
 
-/** A column as the trainer may hold it: the float64 value of each row, and the interval of the trainer's number. */
-export interface IntervalColumn {
-  readonly value: Float64Array;
-  readonly low: Float64Array;
-  readonly high: Float64Array;
-}
+/** A column of intervals, one for each row. */
+export type IntervalColumn = { readonly [K in keyof Interval]: Float64Array };
 
-/** A column of zeros, as long as another. */
-export function emptyColumn({ value: { length } }: IntervalColumn): IntervalColumn {
-  return { value: new Float64Array(length), low: new Float64Array(length), high: new Float64Array(length) };
+/** A column of zeros. `isExact`: its ends are its values, written once. */
+export function emptyColumn(length: number, isExact = false): IntervalColumn {
+  const value = new Float64Array(length);
+  if (isExact) return { value, low: value, high: value };
+  return { value, low: new Float64Array(length), high: new Float64Array(length) };
 }
 
 /** Writes a row: an interval that holds the value. */
 export function put(out: IntervalColumn, row: number, value: number, low: number, high: number): void {
-  out.value[row] = value;
   out.low[row] = Math.min(low, value);
   out.high[row] = Math.max(high, value);
+  // The last, since the ends of an exact column are its values.
+  out.value[row] = value;
 }
 
 /** Copies a row of another column. */
@@ -48,12 +105,17 @@ export function blurOf(low: number, high: number, times: number, { unit, tiny }:
 }
 
 /** How far the trainer's number may be from the value, row by row. */
-export function radiusOf({ value, low, high }: IntervalColumn): Float64Array {
+export function radiusOf(column: IntervalColumn): Float64Array {
+  const { value, low, high } = column;
   const radius = new Float64Array(value.length);
   if (low === value && high === value) return radius;
-  for (let row = 0; row < radius.length; row++)
-    radius[row] = Math.max(value[row]! - low[row]!, high[row]! - value[row]!);
+  for (let row = 0; row < radius.length; row++) radius[row] = radiusAt(column, row);
   return radius;
+}
+
+/** The same of one row. */
+export function radiusAt({ value, low, high }: IntervalColumn, row: number): number {
+  return Math.max(value[row]! - low[row]!, high[row]! - value[row]!);
 }
 
 /** A weighted sum of k columns: k + 2 roundings of the sum of the terms' sizes, which are rounded themselves. */
@@ -62,20 +124,21 @@ export function weightedSum(
   rows: number,
   { unit }: Arithmetic,
 ): IntervalColumn {
-  const sum = { value: new Float64Array(rows), low: new Float64Array(rows), high: new Float64Array(rows) };
+  const relative = (columns.length + 2.1) * unit;
+  const sum = emptyColumn(rows);
   for (let row = 0; row < rows; row++) {
-    let size = 0;
+    let [value, low, high, size] = [0, 0, 0, 0];
     for (const { column, weight } of columns) {
       const [a, b] = [weight * column.low[row]!, weight * column.high[row]!];
-      sum.value[row]! += weight * column.value[row]!;
-      sum.low[row]! += Math.min(a, b);
-      sum.high[row]! += Math.max(a, b);
+      value += weight * column.value[row]!;
+      low += Math.min(a, b);
+      high += Math.max(a, b);
       size += Math.max(Math.abs(a), Math.abs(b));
     }
-    const relative = (columns.length + 2.1) * unit;
     const blur = relative * (1 + relative) * size;
-    sum.low[row]! -= blur;
-    sum.high[row]! += blur;
+    sum.value[row] = value;
+    sum.low[row] = low - blur;
+    sum.high[row] = high + blur;
   }
   return sum;
 }

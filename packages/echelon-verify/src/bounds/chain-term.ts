@@ -1,6 +1,8 @@
 import type { GroupTerm, RowFormula } from '../kernel/estimators/estimator.ts';
 import { EPSILON } from '../kernel/estimators/shared.ts';
-import type { DivideByDeviation, Stage, StagePlan } from '../kernel/stages/chain.ts';
+import type { StagePlan } from '../kernel/stages/chain.ts';
+import type { DivideByDeviation } from '../kernel/stages/divide-by-deviation.ts';
+import type { Stage } from '../kernel/stages/table.ts';
 
 /**
  * A chain as a single term over groups, if it is one: GRPO and RLOO with their usual parameters. The bounds of a term know which

@@ -18,6 +18,7 @@ import type {
   Norm,
   RowFormula,
 } from '../kernel/estimators/estimator.ts';
+import { evaluate } from '../kernel/estimators/evaluate.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { tokenStageInput } from '../kernel/estimators/token-chain.ts';
 import { boundAnyForm } from '../kernel/sets/any-form.ts';
@@ -30,8 +31,8 @@ import {
 } from '../kernel/sets/cluster-bounds.ts';
 import { membersOf, standInsOf } from '../kernel/sets/row-sets.ts';
 import type { Deviation } from '../kernel/sets/spread.ts';
-import type { StagePlan } from '../kernel/stages/chain.ts';
-import { type BoundedStage, boundStages, type StageBoundsInput } from '../kernel/stages/stage-bounds.ts';
+import type { BoundedStage, StageBoundsInput, StagePlan } from '../kernel/stages/chain.ts';
+import { boundStages } from '../kernel/stages/chain.ts';
 import { perToken, type TokenInputName, type TokenSequences } from '../kernel/stages/token-sequences.ts';
 import type { StepColumns } from '../kernel/steps.ts';
 import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool/budget.ts';
@@ -170,7 +171,7 @@ function isPerTrajectory({ trajectory, trajectoryNames }: Batch, value: Float64A
 /** The formula in float64 on the trainer's inputs, of a batch that lacks nothing. */
 export function trueAdvantages(batch: Batch, inputs: Inputs): Float64Array {
   const { name, params } = batch.estimator;
-  return estimatorOf(name).evaluate(estimatorInput(batch, inputs), params);
+  return evaluate(estimatorOf(name), estimatorInput(batch, inputs), params);
 }
 
 function estimatorInput(batch: Batch, inputs: Inputs): EstimatorInput {
@@ -242,7 +243,7 @@ function stageModel(batch: Batch, inputs: Inputs, plan: StagePlan): RowModel {
     epsilon: 0,
     weightEpsilon: 0,
     stages: trace,
-    truth: trueAdvantages(batch, inputs),
+    truth: column.value,
     isPerToken: perToken,
     parts(row) {
       bounds.overflow[0] = overflow[row]!;
@@ -342,6 +343,7 @@ function trajectoryColumn(
   return {
     value: Float64Array.from(cluster, (t) => bounds.mean[t]!),
     error: Float64Array.from(cluster, (t) => bounds.meanError[t]!),
+    stated: Float64Array.from(cluster, (t) => bounds.trueMean[t]!),
     rounding: Float64Array.from(cluster, (t) => ofAny[t]!),
   };
 }

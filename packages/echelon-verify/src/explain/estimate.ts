@@ -1,5 +1,6 @@
 import type { Batch, BatchEstimator, TokenColumns } from '../format/batch.ts';
 import { missingColumn, stepColumns, usesOf } from '../format/batch.ts';
+import { evaluate } from '../kernel/estimators/evaluate.ts';
 import { fingerprint } from '../kernel/estimators/fingerprint.ts';
 import type { AnyParameters, ParameterValue } from '../kernel/estimators/parameters.ts';
 import { changeParameters, completeParameters, isAllowed } from '../kernel/estimators/parameters.ts';
@@ -37,7 +38,8 @@ export function estimate(batch: Batch, overrides: EstimatorOverrides = {}): Esti
   const stated = paramsFor(name, batch.estimator);
   const params = changeParameters(estimator.parameters, stated, overrides.params ?? {});
   const steps = estimator.uses(params).observation ? stepColumns(batch) : anyObservation(batch);
-  const values = estimator.evaluate(
+  const values = evaluate(
+    estimator,
     {
       steps,
       stepReturn: () => returnsOf(batch, { ...overrides, name, params }),

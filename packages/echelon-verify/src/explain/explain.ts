@@ -19,7 +19,7 @@ import {
 } from '../format/batch.ts';
 import type { Norm } from '../kernel/estimators/estimator.ts';
 import { GOAL, type GoalDistances, goalDistances, goalPath, type Transitions } from '../kernel/graph.ts';
-import { stageText } from '../kernel/stages/stage-text.ts';
+import { stageText } from '../kernel/stages/table.ts';
 import { present } from '../present.ts';
 import type { RowOutcome } from '../report.ts';
 import { cut, MAX_STATE_CHARACTERS } from '../text/cut.ts';

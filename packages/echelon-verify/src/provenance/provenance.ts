@@ -6,7 +6,7 @@
 import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
-import type { MissingRule } from '../kernel/stages/chain.ts';
+import type { MissingRule } from '../kernel/stages/stage.ts';
 import { TOKEN_COLUMNS } from '../kernel/stages/token-sequences.ts';
 import type { Finding } from '../report.ts';
 import { counted } from '../text/plural.ts';

@@ -1,17 +1,9 @@
 /** The chain of one token: from its log-probs to its gradient coefficient, stage by stage, each with the trainer's possible error. */
 
+import type { Interval } from '../arithmetic/interval.ts';
+import { around, emptyInterval, errorOf, exactly, include } from '../arithmetic/interval.ts';
 import { aggregationOf } from './aggregations.ts';
-import {
-  around,
-  emptyTerm,
-  errorOf,
-  exactly,
-  expError,
-  include,
-  type StepArithmetic,
-  stepArithmetic,
-  type Term,
-} from './arithmetic.ts';
+import { expError, type StepArithmetic, stepArithmetic } from './arithmetic.ts';
 import { type CorrectionModel, correctionModel } from './correction.ts';
 import type { AggregationSettings, StepPrecision } from './format/settings.ts';
 import type { StepBatch } from './format/step-batch.ts';
@@ -46,15 +38,15 @@ const GRADIENT_ROUNDINGS = 12;
 /** The stages of one token. Reused from token to token. */
 export interface TokenChain {
   readonly state: TokenState;
-  readonly ratio: Term;
+  readonly ratio: Interval;
   /** Policy loss before weight and denominator, its derivative, and the side. */
   readonly loss: LossTerms;
-  readonly weight: Term;
+  readonly weight: Interval;
   readonly kl: KlTerms;
   /** Parts of the gradient coefficient, with denominator and scale. */
-  readonly policyPart: Term;
-  readonly klPart: Term;
-  readonly gradient: Term;
+  readonly policyPart: Interval;
+  readonly klPart: Interval;
+  readonly gradient: Interval;
 }
 
 /** What can be computed of a step. */
@@ -80,7 +72,7 @@ export interface StepModel {
   klScaleOf(microBatch: number): number;
   advantageOf(row: number, token: number): number;
   /** The weight that the stated correction gives, whatever the batch reports. Undefined without what it needs. */
-  readonly computedWeight: ((token: number, weight: Term) => void) | undefined;
+  readonly computedWeight: ((token: number, weight: Interval) => void) | undefined;
   /** Call it before the tokens of a row. */
   startRow(row: number): void;
   /** Fills the chain, as far as the batch has what it needs. */
@@ -209,13 +201,13 @@ function emptyChain(): TokenChain {
       rowAdvantageError: -0,
       moves: 1,
     },
-    ratio: emptyTerm(),
+    ratio: emptyInterval(),
     loss: emptyLoss(),
-    weight: emptyTerm(),
+    weight: emptyInterval(),
     kl: emptyKl(),
-    policyPart: emptyTerm(),
-    klPart: emptyTerm(),
-    gradient: emptyTerm(),
+    policyPart: emptyInterval(),
+    klPart: emptyInterval(),
+    gradient: emptyInterval(),
   };
 }
 
@@ -325,7 +317,7 @@ function rowTokens(
 
 function logWeight(
   token: number,
-  scratch: Term,
+  scratch: Interval,
   {
     rolloutWeight,
     correction,
@@ -366,7 +358,7 @@ interface Joining {
   readonly hasKl: boolean;
   readonly isWeighted: boolean;
   readonly isKlWeighted: boolean;
-  /** Scale and denominator of the row. −0 at first, as in emptyTerm. */
+  /** Scale and denominator of the row. −0 at first, as in emptyInterval. */
   policyFactor: number;
   klFactor: number;
 }
@@ -402,14 +394,14 @@ function fillGradient(joining: Joining): void {
   gradient.high = policyPart.high + klPart.high + blur;
 }
 
-function scaled(to: Term, from: Term, factor: number): void {
+function scaled(to: Interval, from: Interval, factor: number): void {
   to.value = from.value * factor;
   to.low = factor < 0 ? from.high * factor : from.low * factor;
   to.high = factor < 0 ? from.low * factor : from.high * factor;
 }
 
 /** Multiplies a term by a weight of at least 0. */
-function times(term: Term, weight: Term): void {
+function times(term: Interval, weight: Interval): void {
   const { low, high } = term;
   term.value *= weight.value;
   term.low = low * (low < 0 ? weight.high : weight.low);

@@ -1,14 +1,8 @@
 /** The rollout correction: the weight of a token or a row, made of exp(oldLogProb − rolloutLogProb). */
 
-import {
-  around,
-  emptyTerm,
-  exactly,
-  expError,
-  include,
-  type StepArithmetic,
-  type Term,
-} from './arithmetic.ts';
+import type { Interval } from '../arithmetic/interval.ts';
+import { around, emptyInterval, exactly, include } from '../arithmetic/interval.ts';
+import { expError, type StepArithmetic } from './arithmetic.ts';
 import type { CorrectionSettings } from './format/settings.ts';
 import { expErrorAround, rowMean } from './losses/sequence.ts';
 
@@ -23,7 +17,7 @@ export interface CorrectionTokens {
 export interface CorrectionModel {
   readonly settings: CorrectionSettings;
   startRow(start: number, end: number): void;
-  fill(token: number, weight: Term): void;
+  fill(token: number, weight: Interval): void;
 }
 
 /** The model of the stated correction. */
@@ -35,9 +29,9 @@ export function correctionModel(
   const { level, keptWeight, exponentClamp = Number.POSITIVE_INFINITY } = settings;
   const { oldLogProb, rolloutLogProb, counted } = tokens;
   const logRatio = (token: number) => oldLogProb[token]! - rolloutLogProb[token]!;
-  const ofRow = emptyTerm();
+  const ofRow = emptyInterval();
   const held = (x: number) => Math.max(-exponentClamp, Math.min(exponentClamp, x));
-  const fillToken = (token: number, weight: Term): void => {
+  const fillToken = (token: number, weight: Interval): void => {
     const x = held(logRatio(token));
     const ratio = Math.exp(x);
     around(weight, ratio, ratio * expError(x, arithmetic));
@@ -84,8 +78,8 @@ export function correctionModel(
  * error of the ratio and the limit's rounding.
  */
 function limit(
-  from: Term,
-  to: Term,
+  from: Interval,
+  to: Interval,
   { action, low = 0, high = Number.POSITIVE_INFINITY }: CorrectionSettings,
   { unit }: StepArithmetic,
 ): void {
@@ -103,7 +97,7 @@ function limit(
   else if (!isIn && low + unit > 0) include(to, 0);
 }
 
-function copy(from: Term, to: Term): void {
+function copy(from: Interval, to: Interval): void {
   to.value = from.value;
   to.low = from.low;
   to.high = from.high;

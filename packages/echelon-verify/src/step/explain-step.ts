@@ -1,8 +1,9 @@
 /** Explains one token: the chain from its log-probs to its gradient coefficient, and the first stage that breaks. */
 
+import type { Interval } from '../arithmetic/interval.ts';
+import { emptyInterval, errorOf } from '../arithmetic/interval.ts';
 import type { RowOutcome } from '../report.ts';
 import { significant } from '../text/number.ts';
-import { emptyTerm, errorOf, type Term } from './arithmetic.ts';
 import { type StepModel, stepModel } from './chain.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { CODE, OUTCOMES } from './judge.ts';
@@ -126,7 +127,7 @@ function chainLines(model: StepModel, row: number, at: number): ChainLine[] {
 }
 
 interface Found {
-  readonly term?: Term | undefined;
+  readonly term?: Interval | undefined;
   readonly reported?: number | undefined;
   readonly lacks?: readonly string[];
   readonly note?: string;
@@ -149,7 +150,7 @@ function lineMaker(model: StepModel, at: number): MakeLine {
   };
 }
 
-const known = (value: number | undefined): Term | undefined =>
+const known = (value: number | undefined): Interval | undefined =>
   value === undefined ? undefined : { value, low: value, high: value };
 
 function inputLines(model: StepModel, at: number, line: MakeLine): ChainLine[] {
@@ -171,7 +172,7 @@ function inputLines(model: StepModel, at: number, line: MakeLine): ChainLine[] {
 function weightOf({ batch, chain, lacks, computedWeight }: StepModel, at: number): Found {
   const reported = batch.tokens.rolloutWeight?.[at];
   if (reported === undefined) return { term: chain.weight, lacks: lacks.weight };
-  const term = emptyTerm();
+  const term = emptyInterval();
   computedWeight?.(at, term);
   return { term, reported, lacks: lackingComputedWeight(batch) };
 }

@@ -1,14 +1,8 @@
 /** Estimators of the KL divergence from the reference policy, their clamps, and their gradients. */
 
-import {
-  around,
-  emptyTerm,
-  errorOf,
-  exactly,
-  include,
-  type StepArithmetic,
-  type Term,
-} from './arithmetic.ts';
+import type { Interval } from '../arithmetic/interval.ts';
+import { around, emptyInterval, errorOf, exactly, include } from '../arithmetic/interval.ts';
+import type { StepArithmetic } from './arithmetic.ts';
 import type { KlSettings } from './format/settings.ts';
 
 /** One estimator on x = logProb − referenceLogProb. Errors are in units of roundoff. */
@@ -82,12 +76,12 @@ export function klEstimatorOf(name: string): KlEstimator | undefined {
 
 /** The KL term of a token: value without its coefficient, and derivative by logProb. */
 export interface KlTerms {
-  readonly value: Term;
-  readonly gradient: Term;
+  readonly value: Interval;
+  readonly gradient: Interval;
 }
 
 /** Terms to reuse. */
-export const emptyKl = (): KlTerms => ({ value: emptyTerm(), gradient: emptyTerm() });
+export const emptyKl = (): KlTerms => ({ value: emptyInterval(), gradient: emptyInterval() });
 
 /** A ratio with its error, and whether it changes with the log-prob. */
 interface Ratio {

@@ -1,6 +1,7 @@
 /** Sums over the tokens of each micro-batch, from which the reported values of a step are recomputed. */
 
-import { errorOf, type StepArithmetic, sumError } from './arithmetic.ts';
+import { errorOf } from '../arithmetic/interval.ts';
+import { type StepArithmetic, sumError } from './arithmetic.ts';
 import type { StepModel, TokenChain } from './chain.ts';
 import type { MeanCounts } from './format/settings.ts';
 import { SIDE } from './losses/loss.ts';

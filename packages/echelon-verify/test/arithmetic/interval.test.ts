@@ -6,7 +6,7 @@ import { blurOf, emptyColumn, keep, put, radiusOf } from '../../src/arithmetic/i
 const COLUMN = { value: Float64Array.of(1, 2), low: Float64Array.of(0, 2), high: Float64Array.of(1, 5) };
 
 test('a written interval holds its value', () => {
-  const column = emptyColumn(COLUMN);
+  const column = emptyColumn(2);
   put(column, 0, 3, 4, 5);
   keep(column, COLUMN, 1);
   assert.deepEqual(column, {

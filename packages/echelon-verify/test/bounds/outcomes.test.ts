@@ -21,7 +21,7 @@ function judgeOf(batch: Batch): Judge {
   return judge;
 }
 
-/** Estimators with the bounds of terms over groups and contexts; stage-bounds.test.ts tries the other chains. */
+/** Estimators with the bounds of terms over groups and contexts; chain-bounds.test.ts tries the other chains. */
 const OF_TERMS = estimatorNames().filter((name) => {
   const { parameters, rowPlan } = estimatorOf(name);
   const plan = rowPlan(completeParameters(parameters));

@@ -5,8 +5,10 @@
 
 import type { RowSet } from '../../src/kernel/sets/row-sets.ts';
 import type { Accumulate } from '../../src/kernel/stages/accumulate.ts';
-import type { DivideByDeviation, RewardColumn, Stage, StagePlan } from '../../src/kernel/stages/chain.ts';
+import type { RewardColumn, StagePlan } from '../../src/kernel/stages/chain.ts';
+import type { DivideByDeviation } from '../../src/kernel/stages/divide-by-deviation.ts';
 import type { SubtractTokenBaseline } from '../../src/kernel/stages/subtract-token-baseline.ts';
+import type { Stage } from '../../src/kernel/stages/table.ts';
 import type { TokenInputName } from '../../src/kernel/stages/token-sequences.ts';
 import { deviationOf, gather, lessTheOthers, type Machine, meanOf } from './recipe.ts';
 

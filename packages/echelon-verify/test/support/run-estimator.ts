@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Estimator } from '../../src/kernel/estimators/estimator.ts';
+import { evaluate } from '../../src/kernel/estimators/evaluate.ts';
 import { completeParameters } from '../../src/kernel/estimators/parameters.ts';
 import type { RewardColumn } from '../../src/kernel/stages/chain.ts';
 import { perToken, type TokenSequences } from '../../src/kernel/stages/token-sequences.ts';
@@ -38,7 +39,7 @@ export function run<P>(estimator: Estimator<P>, columns: Columns, changes: Parti
     rewards: () => rewards,
     ...(columns.offset && { tokens: () => tokensOf(columns, group) }),
   };
-  return Array.from(estimator.evaluate(input, params));
+  return Array.from(evaluate(estimator, input, params));
 }
 
 function tokensOf(columns: Columns, group: Int32Array): TokenSequences {

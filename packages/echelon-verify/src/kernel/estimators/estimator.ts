@@ -3,7 +3,8 @@
 import type { GoalReturnRule } from '../graph.ts';
 import type { GroupStatistics } from '../sets/row-sets.ts';
 import type { Deviation } from '../sets/spread.ts';
-import type { AnySingleton, RewardColumn, StagePlan } from '../stages/chain.ts';
+import type { RewardColumn, StagePlan } from '../stages/chain.ts';
+import type { AnySingleton } from '../stages/stage.ts';
 import type { TokenColumnName, TokenSequences } from '../stages/token-sequences.ts';
 import type { StepColumns } from '../steps.ts';
 import type { AnyParameters, ParameterRule } from './parameters.ts';
@@ -144,8 +145,8 @@ export interface Estimator<P = AnyParameters> {
   /** The parts of the fingerprint: all that changes the number, and nothing else. */
   fingerprint(p: P): string[];
   uses(p: P): Uses;
-  /** One advantage per row, float64; one per token if the estimator uses tokens. */
-  evaluate(input: EstimatorInput, p: P): Float64Array;
+  /** One advantage per row, float64. Omitted: the formula is a chain, which gives them. */
+  evaluate?(input: EstimatorInput, p: P): Float64Array;
   rowPlan(p: P): RowPlan;
   /** The columns that terms name in `of`. */
   columns?(input: EstimatorInput, p: P): Readonly<Record<string, DerivedColumn>>;

@@ -9,7 +9,7 @@ import {
   whiteningStages,
   whiteningVariants,
 } from './shared.ts';
-import { DISCOUNT, evaluateTokens, maskedTokensRule, usesTokens } from './token-chain.ts';
+import { DISCOUNT, maskedTokensRule, usesTokens } from './token-chain.ts';
 
 const PARAMETERS = {
   discount: DISCOUNT,
@@ -38,7 +38,6 @@ export const GAE: Estimator<GaeParameters> = {
     ...whiteningParts(p),
   ],
   uses: () => usesTokens('reward', 'value'),
-  evaluate: (input, p) => evaluateTokens(chainOf(p), input),
   rowPlan: chainOf,
   variants: (p) => [
     ...[1, 0.99, 0.98, 0.97, 0.95, 0.9].map((lambda) => ({ text: `lambda ${lambda}`, changes: { lambda } })),

@@ -1,10 +1,11 @@
-import type { DivideByDeviation, Stage, StagePlan } from '../stages/chain.ts';
+import type { StagePlan } from '../stages/chain.ts';
+import type { DivideByDeviation } from '../stages/divide-by-deviation.ts';
+import type { Stage } from '../stages/table.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import {
   EPSILON,
   EPSILON_PLACE,
-  evaluateStages,
   MISSING_SCORE,
   numberText,
   SCORES_OF_ROWS,
@@ -58,7 +59,6 @@ export const GDPO: Estimator<GdpoParameters> = {
     ...unusual('missing', p.missing, 'propagate'),
   ],
   uses: (p) => ({ ...SCORES_OF_ROWS, score: false, rewards: true, responseLength: p.weight === 'token' }),
-  evaluate: (input, p) => evaluateStages(chainOf(p), input),
   rowPlan: chainOf,
   variants: () => [
     { text: 'epsilon 1e-8 in both divisions', changes: { epsilon: 1e-8, batchEpsilon: 1e-8 } },

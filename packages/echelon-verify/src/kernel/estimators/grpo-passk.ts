@@ -1,7 +1,8 @@
-import type { Stage, StagePlan } from '../stages/chain.ts';
+import type { StagePlan } from '../stages/chain.ts';
+import type { Stage } from '../stages/table.ts';
 import type { Estimator } from './estimator.ts';
 import type { ParametersOf } from './parameters.ts';
-import { EPSILON, evaluateStages, numberText, SCORES_OF_ROWS } from './shared.ts';
+import { EPSILON, numberText, SCORES_OF_ROWS } from './shared.ts';
 
 const PARAMETERS = {
   normalizeByStd: { kind: 'flag', default: true, doc: 'Divide by the sample deviation + ε of the group.' },
@@ -25,7 +26,6 @@ export const GRPO_PASSK: Estimator<GrpoPasskParameters> = {
     ...(p.normalizeByStd ? [`eps=${numberText(p.epsilon)}`] : []),
   ],
   uses: () => SCORES_OF_ROWS,
-  evaluate: (input, p) => evaluateStages(chainOf(p), input),
   rowPlan: chainOf,
   variants: (p) => [
     { text: 'the division by the deviation was switched', changes: { normalizeByStd: !p.normalizeByStd } },

@@ -1,4 +1,5 @@
-import type { Stage, StagePlan } from '../stages/chain.ts';
+import type { StagePlan } from '../stages/chain.ts';
+import type { Stage } from '../stages/table.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, NumberRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';
@@ -8,7 +9,6 @@ import {
   EPSILON,
   EPSILON_PLACE,
   EPSILON_VARIANTS,
-  evaluateStages,
   GROUP_STATISTICS,
   GUARD_ABOVE,
   groupVariants,
@@ -87,7 +87,6 @@ export const GRPO: Estimator<GrpoParameters> = {
     ...(p.clip === 0 ? [] : [`clip=${numberText(p.clip)}`]),
   ],
   uses: ({ statistics }) => ({ ...SCORES_OF_ROWS, scoresOver: statistics }),
-  evaluate: (input, p) => evaluateStages(chainOf(completeParameters(PARAMETERS, p)), input),
   rowPlan: chainOf,
   variants: (p) => [
     deviationVariant(p),

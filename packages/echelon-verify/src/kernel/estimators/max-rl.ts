@@ -3,7 +3,6 @@ import type { Estimator } from './estimator.ts';
 import type { ParametersOf } from './parameters.ts';
 import {
   EPSILON,
-  evaluateStages,
   GUARD_ABOVE,
   guardOf,
   guardParts,
@@ -34,7 +33,6 @@ export const MAX_RL: Estimator<MaxRlParameters> = {
   parameters: PARAMETERS,
   fingerprint: (p) => [`eps=${numberText(p.epsilon)}`, ...guardParts(p), `singleton=${p.singleton}`],
   uses: () => SCORES_OF_ROWS,
-  evaluate: (input, p) => evaluateStages(chainOf(p), input),
   rowPlan: chainOf,
   variants: () => [
     {

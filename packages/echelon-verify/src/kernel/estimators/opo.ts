@@ -1,7 +1,7 @@
 import type { StagePlan } from '../stages/chain.ts';
 import type { Estimator } from './estimator.ts';
 import type { ParametersOf } from './parameters.ts';
-import { evaluateStages, SCORES_OF_ROWS, singletonRule } from './shared.ts';
+import { SCORES_OF_ROWS, singletonRule } from './shared.ts';
 
 const PARAMETERS = { singleton: singletonRule('raw') } as const;
 
@@ -18,7 +18,6 @@ export const OPO: Estimator<OpoParameters> = {
   parameters: PARAMETERS,
   fingerprint: (p) => [`singleton=${p.singleton}`],
   uses: () => ({ ...SCORES_OF_ROWS, responseLength: true }),
-  evaluate: (input, p) => evaluateStages(chainOf(p), input),
   rowPlan: chainOf,
   variants: () => [{ text: 'a group of one gives 0', changes: { singleton: 'zero' } }],
 };

@@ -3,7 +3,7 @@ import type { TokenAlignment } from '../stages/subtract-token-baseline.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import { EPSILON, numberText } from './shared.ts';
-import { evaluateTokens, RETURN_OF_TOKENS, usesTokens } from './token-chain.ts';
+import { RETURN_OF_TOKENS, usesTokens } from './token-chain.ts';
 
 const ALIGN: ChoiceRule<TokenAlignment> = {
   kind: 'choice',
@@ -53,7 +53,6 @@ export const OPTIMAL_TOKEN_BASELINE: Estimator<OptimalTokenBaselineParameters> =
       'squaredProbabilities',
       ...(rolloutWeights ? (['rolloutWeight'] as const) : []),
     ),
-  evaluate: (input, p) => evaluateTokens(chainOf(p), input),
   rowPlan: chainOf,
   variants: (p) => [
     p.align === 'position'

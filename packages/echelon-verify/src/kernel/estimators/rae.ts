@@ -1,7 +1,7 @@
 import type { StagePlan } from '../stages/chain.ts';
 import type { Estimator } from './estimator.ts';
 import type { ParametersOf } from './parameters.ts';
-import { evaluateStages, numberText, SCORES_OF_ROWS } from './shared.ts';
+import { numberText, SCORES_OF_ROWS } from './shared.ts';
 
 const PARAMETERS = {
   decay: {
@@ -30,7 +30,6 @@ export const RAE: Estimator<RaeParameters> = {
   parameters: PARAMETERS,
   fingerprint: (p) => [`decay=${numberText(p.decay)}`, `start=${numberText(p.start)}`],
   uses: () => SCORES_OF_ROWS,
-  evaluate: (input, p) => evaluateStages(chainOf(p), input),
   rowPlan: chainOf,
   variants: () => [{ text: 'the baseline started at 0', changes: { start: 0 } }],
 };

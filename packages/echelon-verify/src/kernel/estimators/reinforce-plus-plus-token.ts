@@ -9,7 +9,7 @@ import {
   whiteningStages,
   whiteningVariants,
 } from './shared.ts';
-import { DISCOUNT, evaluateTokens, maskedTokensRule, usesTokens } from './token-chain.ts';
+import { DISCOUNT, maskedTokensRule, usesTokens } from './token-chain.ts';
 
 const PARAMETERS = {
   discount: DISCOUNT,
@@ -35,7 +35,6 @@ export const REINFORCE_PLUS_PLUS_TOKEN: Estimator<ReinforcePlusPlusTokenParamete
     ...whiteningParts(p),
   ],
   uses: () => usesTokens('reward'),
-  evaluate: (input, p) => evaluateTokens(chainOf(p), input),
   rowPlan: chainOf,
   variants: (p) => [
     ...[1, 0.999, 0.99, 0.95].map((discount) => ({ text: `discount ${discount}`, changes: { discount } })),

@@ -1,9 +1,9 @@
 import type { RowSet } from '../sets/row-sets.ts';
-import type { Stage, StagePlan } from '../stages/chain.ts';
+import type { StagePlan } from '../stages/chain.ts';
+import type { Stage } from '../stages/table.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import {
-  evaluateStages,
   SCORES_OF_ROWS,
   singletonRule,
   WHITENING,
@@ -53,7 +53,6 @@ export const REINFORCE_PLUS_PLUS: Estimator<ReinforcePlusPlusParameters> = {
     ...(p.baseline === 'group' ? [`singleton=${p.singleton}`] : []),
   ],
   uses: (p) => ({ ...SCORES_OF_ROWS, responseLength: p.weight === 'token' }),
-  evaluate: (input, p) => evaluateStages(chainOf(p), input),
   rowPlan: chainOf,
   variants: (p) => [
     ...whiteningVariants(p),

@@ -2,7 +2,7 @@ import type { StagePlan } from '../stages/chain.ts';
 import type { Estimator } from './estimator.ts';
 import type { ParametersOf } from './parameters.ts';
 import { unusual } from './shared.ts';
-import { evaluateTokens, maskedTokensRule, RETURN_OF_TOKENS, usesTokens } from './token-chain.ts';
+import { maskedTokensRule, RETURN_OF_TOKENS, usesTokens } from './token-chain.ts';
 
 const PARAMETERS = { maskedTokens: maskedTokensRule('skip', 'include') } as const;
 
@@ -20,7 +20,6 @@ export const REMAX: Estimator<RemaxParameters> = {
   parameters: PARAMETERS,
   fingerprint: (p) => ['baseline=greedy', ...unusual('masked', p.maskedTokens, 'skip')],
   uses: () => ({ ...usesTokens('reward'), rewardBaseline: true }),
-  evaluate: (input, p) => evaluateTokens(chainOf(p), input),
   rowPlan: chainOf,
   variants: () => [
     { text: 'rewards outside the mask were counted', changes: { maskedTokens: 'include' } },

@@ -1,10 +1,10 @@
-import type { Stage, StagePlan } from '../stages/chain.ts';
+import type { StagePlan } from '../stages/chain.ts';
+import type { Stage } from '../stages/table.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';
 import {
   EPSILON,
-  evaluateStages,
   GROUP_SINGLETON,
   GROUP_STATISTICS,
   groupVariants,
@@ -53,7 +53,6 @@ export const RLOO: Estimator<RlooParameters> = {
     ...unusual('missing', p.missing, 'propagate'),
   ],
   uses: ({ statistics }) => ({ ...SCORES_OF_ROWS, scoresOver: statistics }),
-  evaluate: (input, p) => evaluateStages(chainOf(completeParameters(PARAMETERS, p)), input),
   rowPlan: chainOf,
   variants: (p) => [
     ...groupVariants(p),

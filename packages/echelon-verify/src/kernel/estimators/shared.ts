@@ -2,10 +2,13 @@
 
 import type { GroupSingleton, GroupStatistics, RowSet } from '../sets/row-sets.ts';
 import type { Deviation, EpsilonPlace } from '../sets/spread.ts';
-import type { AnySingleton, Guard, MissingRule, Stage, StagePlan } from '../stages/chain.ts';
+import type { StagePlan } from '../stages/chain.ts';
 import { runStages } from '../stages/chain.ts';
+import type { Guard } from '../stages/division.ts';
+import type { AnySingleton, MissingRule } from '../stages/stage.ts';
+import type { Stage } from '../stages/table.ts';
 import type { NormMode } from '../steps.ts';
-import type { EstimatorInput, Uses, Variant } from './estimator.ts';
+import type { Uses, Variant } from './estimator.ts';
 import {
   type ChoiceRule,
   completeParameters,
@@ -181,23 +184,6 @@ export function ofScores<R extends ParameterRules>(rules: R, chainOf: (p: Parame
     const plan = chainOf(completeParameters(rules, parameters));
     return runStages(plan, { group, trajectory, score: () => score, tokens: absent, rewards: absent });
   };
-}
-
-/** Evaluates a chain on the columns of a batch. */
-export function evaluateStages(
-  plan: StagePlan,
-  { steps, score, responseLength, rewards }: EstimatorInput,
-): Float64Array {
-  const absent = (name: string) => (): never => {
-    throw new TypeError(`the estimator needs ${name}`);
-  };
-  return runStages(plan, {
-    group: steps.group,
-    trajectory: steps.trajectory,
-    score,
-    tokens: responseLength ?? absent('response lengths'),
-    rewards: rewards ?? absent('the columns of the reward functions'),
-  });
 }
 
 /** What the mean and deviation of a group run over. */

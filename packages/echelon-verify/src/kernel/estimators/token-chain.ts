@@ -1,9 +1,8 @@
 /** What estimators with one advantage per token share: a discounted sum over the tokens of a response, then whitening. */
 
 import type { MaskedTokens } from '../stages/accumulate.ts';
-import { runStages, type StagePlan } from '../stages/chain.ts';
 import type { TokenColumnName, TokenSequences } from '../stages/token-sequences.ts';
-import type { EstimatorInput, Uses } from './estimator.ts';
+import type { Uses } from './estimator.ts';
 import type { ChoiceRule, NumberRule } from './parameters.ts';
 import { SCORES_OF_ROWS } from './shared.ts';
 
@@ -36,12 +35,6 @@ export function usesTokens(...tokens: TokenColumnName[]): Uses {
 
 /** The sum of a response's rewards from each token on, without discount. */
 export const RETURN_OF_TOKENS = { do: 'accumulate', discount: 1, lambda: 1, values: false } as const;
-
-/** Evaluates a chain over tokens: one value per token, 0 outside the mask. Throws a TypeError without tokens. */
-export function evaluateTokens(plan: StagePlan, { tokens }: EstimatorInput): Float64Array {
-  if (tokens === undefined) throw new TypeError('the estimator needs the tokens of each row');
-  return runStages(plan, tokenStageInput(tokens()));
-}
 
 /** The input of a chain over tokens: each token of the mask counts once, and all are one group. */
 export function tokenStageInput<V>(sequences: TokenSequences<V>) {

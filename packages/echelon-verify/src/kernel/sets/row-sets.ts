@@ -163,15 +163,3 @@ export function forEachOthers(
     );
   });
 }
-
-/** Rows over rows with a score other than 0. */
-export function signalFactor(scores: Float64Array, counted: Uint8Array): number {
-  let rows = 0;
-  let signal = 0;
-  for (let row = 0; row < scores.length; row++) {
-    if (counted[row] === 0) continue;
-    rows++;
-    if (scores[row] !== 0) signal++;
-  }
-  return rows / Math.max(1, signal);
-}

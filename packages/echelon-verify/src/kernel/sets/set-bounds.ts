@@ -4,6 +4,7 @@ import type { Forms } from '../../arithmetic/arithmetic.ts';
 import { type Arithmetic, FLOAT64, MAX_SUM_DEPTH } from '../../arithmetic/arithmetic.ts';
 import { boundAnyForm } from './any-form.ts';
 import { type ClusterBounds, clusterBounds, emptyBounds } from './cluster-bounds.ts';
+import { type SetSums, setSums } from './row-sets.ts';
 import type { Deviation } from './spread.ts';
 
 /** One entry per set. */
@@ -12,7 +13,8 @@ export interface SetBounds {
   /** The float64 mean of the rows' float64 values. */
   readonly mean: Float64Array;
   readonly meanError: Float64Array;
-  /** The float64 deviation of the rows' float64 values. */
+  /** The float64 variance and deviation of the rows' float64 values. */
+  readonly variance: Float64Array;
   readonly deviation: Float64Array;
   readonly deviationLow: Float64Array;
   readonly deviationHigh: Float64Array;
@@ -35,11 +37,25 @@ function emptySets(sets: number): SetBounds {
     rows: new Int32Array(sets),
     mean: column(),
     meanError: column(),
+    variance: column(),
     deviation: column(),
     deviationLow: column(),
     deviationHigh: column(),
     overflow: new Uint8Array(sets),
   };
+}
+
+/** Sets of numbers without roundings. */
+export function exactSets({ rows, weight, mean, squares }: SetSums, deviation: Deviation): SetBounds {
+  const variance = squares.map((sum, set) => sum / divisorOf(deviation, weight[set]!));
+  const sigma = variance.map(Math.sqrt);
+  const [meanError, overflow] = [new Float64Array(mean.length), new Uint8Array(mean.length)];
+  const deviations = { deviation: sigma, deviationLow: sigma, deviationHigh: sigma };
+  return { rows, mean, meanError, variance, ...deviations, overflow };
+}
+
+function divisorOf(deviation: Deviation, n: number): number {
+  return deviation === 'population' ? n : Math.max(1, n - 1);
 }
 
 /**
@@ -60,6 +76,7 @@ export function valueSets(
     bounds.rows[set] = recipe.size[set]!;
     bounds.mean[set] = recipe.trueMean[set]!;
     bounds.meanError[set] = any.meanError[0]!;
+    bounds.variance[set] = recipe.squares[set]! / recipe.divisor[set]!;
     bounds.deviation[set] = recipe.deviation[set]!;
     bounds.deviationLow[set] = any.deviationLow[0]!;
     bounds.deviationHigh[set] = any.deviationHigh[0]!;
@@ -93,20 +110,33 @@ export function tokenSets(
   deviation: Deviation,
   { unit, overflow, tiny }: Arithmetic,
 ): SetBounds {
-  const bounds = emptySets(sets);
-  const sums = sumTokens({ ids, sets, value, radius, tokens });
+  const sums = setSums(ids, sets, value, tokens);
+  const column = () => new Float64Array(sets);
+  const bounds = {
+    ...exactSets(sums, deviation),
+    deviationLow: column(),
+    deviationHigh: column(),
+  };
+  const [absolute, radii, radiusSquares] = [column(), column(), column()];
+  for (let row = 0; row < ids.length; row++) {
+    const [set, w] = [ids[row]!, tokens[row]!];
+    if (set < 0 || w === 0) continue;
+    absolute[set]! += w * Math.abs(value[row]!);
+    radii[set]! += w * radius[row]!;
+    radiusSquares[set]! += w * radius[row]! ** 2;
+  }
   for (let set = 0; set < sets; set++) {
-    const n = sums.tokens[set]!;
-    const r = sums.radius[set]! / n;
-    const spread = Math.sqrt(sums.radiusSquares[set]! / n);
+    const n = sums.weight[set]!;
+    const r = radii[set]! / n;
+    const spread = Math.sqrt(radiusSquares[set]! / n);
     const mean = sums.mean[set]!;
     const depth = Math.min(n, MAX_SUM_DEPTH);
     const grown = 1 + 2 * depth * unit;
-    const size = sums.absolute[set]! / n + r;
+    const size = absolute[set]! / n + r;
     const own =
       unit * (depth + 4) * grown * size + 4 * unit * (Math.abs(mean) + r) + depth * FLOAT64.unit * size;
-    const divisor = deviation === 'population' ? n : Math.max(1, n - 1);
-    const sigma = Math.sqrt(sums.squares[set]! / divisor);
+    const divisor = divisorOf(deviation, n);
+    const sigma = bounds.deviation[set]!;
     const blur = spread * Math.sqrt(n / divisor) + Math.sqrt(tiny);
     const total = (Math.sqrt(sums.squares[set]! / n + mean * mean) + spread) ** 2;
     const largest = Math.abs(mean) + r;
@@ -114,10 +144,7 @@ export function tokenSets(
       (n / divisor) *
       (unit * (depth + 10) * grown * (total + largest * largest) + 2 * largest * own + own * own);
     const ends = [Math.max(0, sigma - blur), sigma + blur] as const;
-    bounds.rows[set] = sums.rows[set]!;
-    bounds.mean[set] = mean;
     bounds.meanError[set] = own + r + tiny;
-    bounds.deviation[set] = sigma;
     bounds.deviationLow[set] = Math.sqrt(Math.max(0, ends[0] ** 2 - off)) * (1 - 8 * unit);
     bounds.deviationHigh[set] = Math.sqrt(ends[1] ** 2 + off) * (1 + 8 * unit);
     // Sums that may lose every digit say nothing.
@@ -125,52 +152,4 @@ export function tokenSets(
     bounds.overflow[set] = isLost || n * Math.max(size, total + size * size) >= overflow ? 1 : 0;
   }
   return bounds;
-}
-
-interface TokenSums {
-  readonly rows: Int32Array;
-  readonly tokens: Float64Array;
-  readonly mean: Float64Array;
-  readonly absolute: Float64Array;
-  readonly squares: Float64Array;
-  readonly radius: Float64Array;
-  readonly radiusSquares: Float64Array;
-}
-
-function sumTokens({ ids, sets, value, radius, tokens }: TokenSets): TokenSums {
-  const column = () => new Float64Array(sets);
-  const rows = new Int32Array(sets);
-  const sums = {
-    rows,
-    tokens: column(),
-    mean: column(),
-    absolute: column(),
-    squares: column(),
-    radius: column(),
-    radiusSquares: column(),
-  };
-  const first = column();
-  const mixed = new Uint8Array(sets);
-  for (let row = 0; row < ids.length; row++) {
-    const set = ids[row]!;
-    if (set < 0) continue;
-    const w = tokens[row]!;
-    if (rows[set]!++ === 0) first[set] = value[row]!;
-    else if (value[row] !== first[set]) mixed[set] = 1;
-    sums.tokens[set]! += w;
-    if (w === 0) continue;
-    sums.mean[set]! += w * value[row]!;
-    sums.absolute[set]! += w * Math.abs(value[row]!);
-    sums.radius[set]! += w * radius[row]!;
-    sums.radiusSquares[set]! += w * radius[row]! ** 2;
-  }
-  for (let set = 0; set < sets; set++) {
-    sums.mean[set] = mixed[set] === 1 ? sums.mean[set]! / sums.tokens[set]! : first[set]!;
-  }
-  for (let row = 0; row < ids.length; row++) {
-    const set = ids[row]!;
-    if (set < 0 || mixed[set] === 0 || tokens[row] === 0) continue;
-    sums.squares[set]! += tokens[row]! * (value[row]! - sums.mean[set]!) ** 2;
-  }
-  return sums;
 }

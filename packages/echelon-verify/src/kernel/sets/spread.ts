@@ -17,12 +17,20 @@ export interface Spread {
 /** The divisor of a cluster of n ≥ 1 values whose squared distances from their mean add up to `squares`. */
 export function divisor(spread: Spread, squares: number, n: number): number {
   const variance = squares / (spread.deviation === 'sample' ? n - 1 : n);
-  const { epsilon } = spread;
-  switch (spread.epsilonPlace) {
+  return epsilonAdded(spread, Math.sqrt(variance), variance);
+}
+
+/** A deviation with ε; `variance` is its square. */
+export function epsilonAdded(
+  { epsilon, epsilonPlace }: Omit<Spread, 'deviation'>,
+  deviation: number,
+  variance: number,
+): number {
+  switch (epsilonPlace) {
     case 'added':
-      return Math.sqrt(variance) + epsilon;
+      return deviation + epsilon;
     case 'floor':
-      return Math.max(Math.sqrt(variance), epsilon);
+      return Math.max(deviation, epsilon);
     case 'variance-added':
       return Math.sqrt(variance + epsilon);
     case 'variance-floor':

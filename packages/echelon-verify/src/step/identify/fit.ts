@@ -1,6 +1,6 @@
 /** Whether an arithmetic gives the reported gradient coefficients, up to one factor. */
 
-import { TINY } from '../arithmetic.ts';
+import { TINY } from '../../arithmetic/interval.ts';
 import type { StepModel } from '../chain.ts';
 
 /** Numbers between which a factor lies. */

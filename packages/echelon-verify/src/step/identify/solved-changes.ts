@@ -1,7 +1,7 @@
 /** Constants that are solved for from the gradient coefficients, and tried like any other change. */
 
+import { errorOf } from '../../arithmetic/interval.ts';
 import { significant } from '../../text/number.ts';
-import { errorOf } from '../arithmetic.ts';
 import { type StepModel, stepModel, type TokenChain } from '../chain.ts';
 import type { StepPrecision } from '../format/settings.ts';
 import type { StepBatch } from '../format/step-batch.ts';

@@ -1,4 +1,4 @@
-import { around } from '../arithmetic.ts';
+import { around } from '../../arithmetic/interval.ts';
 import { edgeOf } from './clip.ts';
 import { type LossParameters, type PolicyLoss, SIDE } from './loss.ts';
 

@@ -1,4 +1,4 @@
-import { around } from '../arithmetic.ts';
+import { around } from '../../arithmetic/interval.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
 
 /** Cross-entropy of the sampled tokens, whatever their advantage: supervised fine-tuning. Source: SkyRL ppo_utils.py `cross_entropy`. */

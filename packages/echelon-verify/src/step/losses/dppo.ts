@@ -1,4 +1,4 @@
-import { around, exactly, include } from '../arithmetic.ts';
+import { around, exactly, include } from '../../arithmetic/interval.ts';
 import { type PolicyLoss, SIDE, type TokenState } from './loss.ts';
 import { edgeOfMove, sideOfMove } from './probability-move.ts';
 

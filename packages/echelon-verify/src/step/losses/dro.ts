@@ -1,4 +1,4 @@
-import { around } from '../arithmetic.ts';
+import { around } from '../../arithmetic/interval.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
 
 /** DRO: −(A·logProb − β/2·d²) with d = logProb − oldLogProb, which rounds once. Source: verl core_algos.py `dro`. */

@@ -1,4 +1,4 @@
-import { around, exactly, include, inRange } from '../arithmetic.ts';
+import { around, exactly, include, inRange } from '../../arithmetic/interval.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
 import { expErrorAround, rowMean } from './sequence.ts';
 

@@ -1,4 +1,4 @@
-import { inRange } from '../arithmetic.ts';
+import { inRange } from '../../arithmetic/interval.ts';
 import { clippedProduct, edgeOf, edgesOf } from './clip.ts';
 import type { PolicyLoss } from './loss.ts';
 import { expErrorAround, rowMean } from './sequence.ts';

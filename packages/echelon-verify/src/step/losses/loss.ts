@@ -1,7 +1,8 @@
 /** What a policy loss is: one file for each in this folder. */
 
-import type { StepArithmetic, Term } from '../arithmetic.ts';
-import { emptyTerm } from '../arithmetic.ts';
+import type { Interval } from '../../arithmetic/interval.ts';
+import { emptyInterval } from '../../arithmetic/interval.ts';
+import type { StepArithmetic } from '../arithmetic.ts';
 
 /** One token on its way through a loss. Inputs are exact; the ratio has the trainer's possible error. */
 export interface TokenState {
@@ -30,13 +31,17 @@ export const SIDE = { undecided: -1, none: 0, clip: 1, lower: 2 } as const;
 
 /** What a loss gives for a token: its loss, the derivative by logProb, and its side. */
 export interface LossTerms {
-  readonly loss: Term;
-  readonly gradient: Term;
+  readonly loss: Interval;
+  readonly gradient: Interval;
   side: number;
 }
 
 /** Terms to reuse. */
-export const emptyLoss = (): LossTerms => ({ loss: emptyTerm(), gradient: emptyTerm(), side: SIDE.none });
+export const emptyLoss = (): LossTerms => ({
+  loss: emptyInterval(),
+  gradient: emptyInterval(),
+  side: SIDE.none,
+});
 
 /** The tokens of one row, for losses with one ratio per row. */
 export interface RowTokens {

@@ -1,4 +1,4 @@
-import { around, include } from '../arithmetic.ts';
+import { around, include } from '../../arithmetic/interval.ts';
 import { type LossTerms, SIDE } from './loss.ts';
 
 /**

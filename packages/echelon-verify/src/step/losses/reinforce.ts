@@ -1,4 +1,4 @@
-import { around } from '../arithmetic.ts';
+import { around } from '../../arithmetic/interval.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
 
 /** REINFORCE and GPG: −A·logProb, whatever the old log-probs are. Source: verl core_algos.py `gpg`, NeMo-RL `disable_ppo_ratio`. */

@@ -1,4 +1,4 @@
-import { around, exactly, include } from '../arithmetic.ts';
+import { around, exactly, include } from '../../arithmetic/interval.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
 
 /** The slope of the derivative of the logistic function is below this: 1/(6·√3). */

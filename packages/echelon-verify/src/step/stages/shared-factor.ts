@@ -4,9 +4,10 @@
  */
 
 import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
+import { errorOf } from '../../arithmetic/interval.ts';
 import type { Finding } from '../../report.ts';
 import { significant } from '../../text/number.ts';
-import { errorOf, type StepArithmetic } from '../arithmetic.ts';
+import type { StepArithmetic } from '../arithmetic.ts';
 import type { StepModel, TokenChain } from '../chain.ts';
 import { stepFinding } from '../findings.ts';
 import { STAGES, type StageName } from '../step-report.ts';

@@ -1,6 +1,7 @@
 /** Stages that are decided token by token from the chain: each compares one reported column. */
 
-import { emptyTerm, type Term } from '../arithmetic.ts';
+import type { Interval } from '../../arithmetic/interval.ts';
+import { emptyInterval } from '../../arithmetic/interval.ts';
 import { mayOverflow, type StepModel, type TokenChain } from '../chain.ts';
 import { CODE, judge } from '../judge.ts';
 import { SIDE } from '../losses/loss.ts';
@@ -21,7 +22,7 @@ export interface TokenCheck {
 /** A reported column, and what is expected in its place. */
 export interface Compared {
   readonly reported: Float32Array;
-  term(chain: TokenChain, token: number): Term;
+  term(chain: TokenChain, token: number): Interval;
   /** Size of the parts of which the value is the sum. */
   size(chain: TokenChain): number;
 }
@@ -42,9 +43,9 @@ function isBeyond(reported: number, chain: TokenChain): boolean {
 const ratioCheck: MakeCheck = ({ batch, lacks, loss }) => {
   const { reportedRatio } = batch.tokens;
   if (reportedRatio === undefined) return undefined;
-  const ofRow = loss?.row === undefined ? undefined : emptyTerm();
+  const ofRow = loss?.row === undefined ? undefined : emptyInterval();
   const own = loss?.row === undefined ? lacks.ratio : lacks.loss;
-  const term = ({ ratio, state }: TokenChain): Term => {
+  const term = ({ ratio, state }: TokenChain): Interval => {
     if (ofRow === undefined) return ratio;
     ofRow.value = state.ratio;
     ofRow.low = state.ratio - state.ratioError;
@@ -64,8 +65,8 @@ const weightCheck: MakeCheck = ({ batch, computedWeight }) => {
   const { rolloutWeight } = batch.tokens;
   if (rolloutWeight === undefined) return undefined;
   const lacks = lackingComputedWeight(batch);
-  const term = emptyTerm();
-  const fill = (_chain: TokenChain, token: number): Term => {
+  const term = emptyInterval();
+  const fill = (_chain: TokenChain, token: number): Interval => {
     computedWeight?.(token, term);
     return term;
   };
@@ -96,8 +97,8 @@ const lossCheck: MakeCheck = ({ batch, lacks, arithmetic, loss: policyLoss }) =>
   const isWeighted =
     (batch.step.rolloutCorrection !== undefined || batch.tokens.rolloutWeight !== undefined) &&
     policyLoss?.usesWeight !== true;
-  const weighted = emptyTerm();
-  const term = ({ weight, loss: { loss } }: TokenChain): Term => {
+  const weighted = emptyInterval();
+  const term = ({ weight, loss: { loss } }: TokenChain): Interval => {
     if (!isWeighted) return loss;
     const error = Math.max(loss.high - loss.value, loss.value - loss.low);
     const spread = Math.max(weight.high - weight.value, weight.value - weight.low);

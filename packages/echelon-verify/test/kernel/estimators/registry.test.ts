@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { evaluate } from '../../../src/kernel/estimators/evaluate.ts';
 import {
   ESTIMATORS,
   estimatorNames,
@@ -28,24 +29,24 @@ const refuse = () => {
 describe('estimators', () => {
   test('the map leads to the functions', () => {
     assert.deepEqual(
-      ESTIMATORS.hgpo.evaluate(input, { ...HGPO_RECIPE, baseGroup: true }),
+      evaluate(ESTIMATORS.hgpo, input, { ...HGPO_RECIPE, baseGroup: true }),
       hgpo(b.steps, b.stepReturn, { baseGroup: true }, b.score),
     );
-    assert.deepEqual(ESTIMATORS.gigpo.evaluate(input, GIGPO_RECIPE), gigpo(b.steps, b.stepReturn, b.score));
-    assert.deepEqual(ESTIMATORS.grpo.evaluate(input, GRPO_RECIPE), grpo(b.steps.group, b.score));
+    assert.deepEqual(evaluate(ESTIMATORS.gigpo, input, GIGPO_RECIPE), gigpo(b.steps, b.stepReturn, b.score));
+    assert.deepEqual(evaluate(ESTIMATORS.grpo, input, GRPO_RECIPE), grpo(b.steps.group, b.score));
     const p = { statistics: 'trajectories' } as const;
     assert.deepEqual(
-      ESTIMATORS.rloo.evaluate(input, { ...RLOO_RECIPE, ...p }),
+      evaluate(ESTIMATORS.rloo, input, { ...RLOO_RECIPE, ...p }),
       rloo(b.steps.group, b.score, p, b.steps.trajectory),
     );
   });
 
   test('a column that an estimator does not need is not asked for', () => {
-    ESTIMATORS.hgpo.evaluate({ ...input, score: refuse }, HGPO_RECIPE);
-    ESTIMATORS.grpo.evaluate({ ...input, stepReturn: refuse }, GRPO_RECIPE);
-    ESTIMATORS.rloo.evaluate({ ...input, stepReturn: refuse }, RLOO_RECIPE);
+    evaluate(ESTIMATORS.hgpo, { ...input, score: refuse }, HGPO_RECIPE);
+    evaluate(ESTIMATORS.grpo, { ...input, stepReturn: refuse }, GRPO_RECIPE);
+    evaluate(ESTIMATORS.rloo, { ...input, stepReturn: refuse }, RLOO_RECIPE);
     assert.throws(
-      () => ESTIMATORS.gigpo.evaluate({ ...input, score: refuse }, GIGPO_RECIPE),
+      () => evaluate(ESTIMATORS.gigpo, { ...input, score: refuse }, GIGPO_RECIPE),
       /not asked for/,
     );
   });

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Accumulate, accumulate, type MaskedTokens } from '../../../src/kernel/stages/accumulate.ts';
+import { FLOAT32 } from '../../../src/arithmetic/arithmetic.ts';
+import type { Accumulate, MaskedTokens } from '../../../src/kernel/stages/accumulate.ts';
+import { boundOne, runOne } from '../../support/one-stage.ts';
 
 const RETURNS: Accumulate = { do: 'accumulate', discount: 0.5, lambda: 1, values: false, masked: 'skip' };
 
 /** Two responses: tokens 0 to 2, of which 1 is outside the mask, and token 3. */
 function sums(stage: Partial<Accumulate>, value: readonly number[] = []): number[] {
-  const tokens = {
-    offset: Int32Array.of(0, 3, 4),
-    mask: Uint8Array.of(1, 0, 1, 1),
-    column: () => Float64Array.from(value),
-  };
-  return [...accumulate({ ...RETURNS, ...stage }, tokens, Float64Array.of(1, 10, 4, 7))];
+  const tokens = { offset: [0, 3, 4], mask: [1, 0, 1, 1], columns: { reward: [1, 10, 4, 7], value } };
+  return runOne({ ...RETURNS, ...stage }, tokens);
 }
 
 test('returns are discounted within a response, and a token outside the mask has none', () => {
@@ -32,4 +30,43 @@ test('with values the sum is the generalised advantage, and 0 follows the last t
   assert.equal(sums({ ...stage, masked: 'include' }, [8, 100, 2, 3])[0], 20.875);
   // Token 1 with reward and value 0: 0.5 · 2 + 0.25 · 2 = 1.5; token 0: 1 − 8 + 0.25 · 1.5.
   assert.equal(sums({ ...stage, masked: 'zero' }, [8, 100, 2, 3])[0], -6.625);
+});
+
+const TOKENS = 2000;
+const UNDISCOUNTED: Accumulate = { ...RETURNS, discount: 1 };
+
+/** Half the width of the interval of the first token. */
+function radius(stage: Partial<Accumulate>, reward: Float64Array, forms: 'any' | 'recipe' = 'any'): number {
+  const tokens = { offset: [0, reward.length], columns: { reward, value: reward }, forms };
+  const { low, high } = boundOne({ ...UNDISCOUNTED, ...stage }, tokens, FLOAT32).column;
+  return (high[0]! - low[0]!) / 2;
+}
+
+const atEnd = new Float64Array(TOKENS);
+atEnd[TOKENS - 1] = 0.7;
+const noise = Float64Array.from({ length: TOKENS }, (_, t) => Math.fround(Math.sin(t)));
+
+test('one reward without a discount keeps a few roundings, however long the response is', () => {
+  assert.ok(radius({}, atEnd) < 400 * FLOAT32.unit);
+  assert.ok(radius({}, atEnd, 'recipe') < FLOAT32.unit);
+});
+
+test('a discount rounds at every token, and a sum of no terms not at all', () => {
+  const discounted = radius({ discount: 0.999 }, atEnd, 'recipe');
+  const value = 0.7 * 0.999 ** (TOKENS - 1);
+  assert.ok(discounted > TOKENS * FLOAT32.unit * value && discounted < 3 * TOKENS * FLOAT32.unit * value);
+  assert.equal(radius({ discount: 0.9 }, new Float64Array(TOKENS)), 0);
+});
+
+test('token by token is tighter than in blocks, and both hold for a discount near 1 and for 0', () => {
+  for (const discount of [0, 0.5, 0.95, 0.9999, 1]) {
+    const stage = { discount, values: true };
+    assert.ok(radius(stage, noise, 'recipe') <= radius(stage, noise));
+    assert.ok(radius(stage, noise) < 0.03, `discount ${discount}: ${radius(stage, noise)}`);
+  }
+});
+
+test('a sum of sizes beyond the range says nothing of any token', () => {
+  const tokens = { offset: [0, 2], columns: { reward: [2 ** 126, -(2 ** 126)] } };
+  assert.deepEqual([...boundOne(UNDISCOUNTED, tokens, FLOAT32).overflow], [1, 1]);
 });

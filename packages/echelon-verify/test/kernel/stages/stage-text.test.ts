@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { explainRow } from '../../../src/explain/explain.ts';
 import { formatExplanation } from '../../../src/explain/explain-text.ts';
-import { stageText } from '../../../src/kernel/stages/stage-text.ts';
+import { stageText } from '../../../src/kernel/stages/table.ts';
 import { goldenEstimates } from '../../support/golden-estimators.ts';
 
 test('each stage of every golden chain has a text of its own', () => {

@@ -1,6 +1,7 @@
 /** Planted bugs of G²PO: in the values of states, in where a step leads, and in the two terms of a step. */
 
 import type { Batch } from '../../../src/format/batch.ts';
+import { evaluate } from '../../../src/kernel/estimators/evaluate.ts';
 import { G2PO, type G2poParameters } from '../../../src/kernel/estimators/g2po.ts';
 import { grpo } from '../../../src/kernel/estimators/grpo.ts';
 import { nodeColumns } from '../../../src/kernel/node-values.ts';
@@ -22,7 +23,7 @@ function withParameters(batch: Batch, changes: Partial<G2poParameters>): Batch {
   const stepReturn = (): never => {
     throw new TypeError('G²PO has no step returns');
   };
-  return report(batch, G2PO.evaluate({ steps, score, environment, stepReturn }, params));
+  return report(batch, evaluate(G2PO, { steps, score, environment, stepReturn }, params));
 }
 
 function bug(id: string, what: string, plant: (clean: Batch) => Batch): Mutant {
