@@ -25,6 +25,7 @@ import {
   valuesInWords,
   variableOption,
 } from './cluster-values.ts';
+import { addSlurm } from './slurm.ts';
 
 const ls = row({
   name: 'ls',
@@ -70,16 +71,30 @@ export function clusterTable(clusters: readonly Cluster[], now: number, width?: 
   );
 }
 
-function stateOf({ answering, draining, paused, unknownAttempts, autoscaler }: Cluster): string {
+function stateOf({ answering, draining, paused, unknownAttempts, autoscaler, slurm }: Cluster): string {
   const asked = autoscaler?.nodes.reduce((sum, { count }) => sum + count, 0) ?? 0;
   const states = [
     ...(answering ? [] : ['silent']),
     ...(draining ? ['draining'] : []),
     ...(paused === null ? [] : ['paused']),
     ...(asked === 0 ? [] : [`${counted(asked, 'node')} asked for`]),
+    ...(slurm === null ? [] : slurmStates(slurm)),
     ...(unknownAttempts.length === 0 ? [] : [counted(unknownAttempts.length, 'unknown attempt')]),
   ];
   return states.join(', ') || 'ready';
+}
+
+/** Its jobs that wait in Slurm, and what is wrong. */
+function slurmStates({ jobs, problem, waitsUntil }: NonNullable<Cluster['slurm']>): string[] {
+  const waiting = jobs.filter(({ state }) => state !== 'RUNNING');
+  const words = waiting.map(({ job, role, state, reason }) =>
+    [`${role} in Slurm: job ${job ?? 'not known yet'}`, state.toLowerCase(), reason]
+      .filter(Boolean)
+      .join(' '),
+  );
+  const again =
+    waitsUntil === null ? '' : `; asked again at ${new Date(waitsUntil).toISOString().slice(11, 16)} UTC`;
+  return [...words, ...(problem === null ? [] : [problem + again])].map(inert);
 }
 
 function capacity({ nodes }: Cluster, what: 'gpus' | 'cpus'): string {
@@ -359,6 +374,7 @@ export const commands = {
   clusters: group({ name: 'clusters', alias: 'cluster', description }, [
     ls,
     add,
+    addSlurm,
     pause,
     resume,
     update,

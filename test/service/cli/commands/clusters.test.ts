@@ -150,6 +150,7 @@ test('the table counts nodes, free and allocated resources', () => {
     storage: null,
     nodeTypes: [],
     autoscaler: null,
+    slurm: null,
     paused: null,
     nodes: [
       { id: 'n', ...node, labels: {} },
