@@ -185,5 +185,9 @@ async function decompressed(format: Buffer, object: Uint8Array): Promise<Buffer>
       `An archived segment is not ${format.toString().trim()}; a later version of Echelon may have written it`,
     );
   }
-  return await decompress(bytes.subarray(format.length), { maxOutputLength: LARGEST_OBJECT });
+  const found = await decompress(bytes.subarray(format.length), { maxOutputLength: LARGEST_OBJECT });
+  // zlib gives a piece of a chunk of 128 kB. Entries are kept, and would keep the chunk with them.
+  const own = Buffer.allocUnsafeSlow(found.length);
+  found.copy(own);
+  return own;
 }
