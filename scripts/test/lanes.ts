@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isolation } from '../isolation.mjs';
 import type { Item } from './items.ts';
@@ -59,8 +59,8 @@ const VARIABLES = {
   NODE_TEST_CONTEXT: undefined,
   // CI=true makes libraries colour their output, which the tests compare.
   NO_COLOR: '1',
-  // Many processes load the same modules: stripped and compiled once, not once in each.
-  NODE_COMPILE_CACHE: '.cache/node-compile',
+  // Many processes load the same modules: stripped and compiled once, not once in each, in whatever folder they run.
+  NODE_COMPILE_CACHE: resolve('.cache/node-compile'),
   // Ray makes its processes nice: beside other items they would starve.
   RAY_worker_niceness: '0',
 };

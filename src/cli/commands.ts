@@ -38,6 +38,7 @@ const access = () => import('./commands/access.ts');
 const backup = () => import('./commands/backup.ts');
 const batches = () => import('./commands/batches.ts');
 const cancelDelete = () => import('./commands/cancel-delete.ts');
+const clock = () => import('./commands/clock.ts');
 const clusters = () => import('./commands/clusters.ts');
 const comparison = () => import('./commands/comparison.ts');
 const completion = () => import('./commands/completion.ts');
@@ -58,12 +59,11 @@ const preflight = () => import('./commands/preflight.ts');
 const presets = () => import('./commands/presets.ts');
 const projects = () => import('./commands/projects.ts');
 const queues = () => import('./commands/queues.ts');
-const retention = () => import('./commands/retention.ts');
-const rules = () => import('./commands/rules.ts');
 const servers = () => import('./commands/servers.ts');
 const submit = () => import('./commands/submit.ts');
 const supportBundle = () => import('./commands/support-bundle.ts');
 const sweeps = () => import('./commands/sweeps.ts');
+const update = () => import('./commands/update.ts');
 const usage = () => import('./commands/usage.ts');
 const watch = () => import('./commands/watch.ts');
 
@@ -85,15 +85,9 @@ const EXPERIMENTS: Entry[] = [
   entry('metrics', 'show metrics', metrics),
   entry('games', 'show the games of the evaluations', games),
   entry('batches', 'show the verification of batches and rows', batches),
-  entry('verify-again', 'verify the batches again that could not be verified', batches),
-  entry('bundle', 'write a batch to a file that can be verified offline', batches),
-  entry('rules', 'show the rules of an experiment', rules, 'rule'),
-  entry('note', 'write the note or the tags of an experiment', experiments),
-  entry('attempts', 'list the attempts of an experiment', experiments),
-  entry('artifacts', 'list the checkpoints of an experiment', experiments),
   entry('diff', 'compare two experiments', diff),
-  entry('rerun', 'run an experiment again', submit),
-  entry('priority', 'change the priority of a queued experiment', queues),
+  entry('rerun', 'run an experiment or a sweep again', submit),
+  entry('update', 'change the priority, the note or the tags', update),
   entry('cancel', 'cancel experiments or sweeps', cancelDelete),
   entry('delete', 'delete experiments or the experiments of sweeps', cancelDelete),
 ];
@@ -106,7 +100,7 @@ const SWEEPS: Entry[] = [
 
 const CLUSTERS: Entry[] = [
   entry('queues', 'show, pause and close queues', queues, 'queue'),
-  entry('clock', 'compare and confirm the clock of Redis', retention),
+  entry('clock', 'compare and confirm the clock of Redis', clock),
   entry('clusters', 'add, pause, drain and delete Ray clusters', clusters, 'cluster'),
   entry('nodes', 'show, cordon and drain nodes of clusters', nodes, 'node'),
   entry('notify', 'send events to webhooks, chats and e-mail', notify),
@@ -120,6 +114,7 @@ const FILES: Entry[] = Object.entries(FILE_COMMANDS).map(([name, summary]) => ({
   summary,
   async load({ streams, output }) {
     // Of an experiment, too.
+    if (name === 'verify') return (await import('./commands/verify.ts')).verifyCommand(streams, output);
     if (name === 'signal') return (await import('./commands/signal.ts')).signalCommand(streams, output);
     const { fileCommands } = await import('echelon-verify/cli/file-commands');
     return fileCommands(streams).find((command) => command.name() === name)!;
@@ -131,7 +126,6 @@ const ACCESS: Entry[] = [
   entry('keys', 'manage API keys', access, 'key'),
   entry('whoami', 'show the API and the scopes of your token', access),
   entry('audit', 'list changes and refused requests', access),
-  entry('retention', 'show what retention would delete now', retention),
   entry('mcp', 'serve the API as tools for coding agents', mcp),
   entry('login', 'sign in with your organisation, in the browser', login),
   entry('completion', 'print a completion script for bash, zsh or fish', completion),

@@ -1,6 +1,5 @@
 import { examples } from 'command-kit/examples';
 import { json, type Output } from 'command-kit/output';
-import { widthFor, withWide } from 'command-kit/table';
 import { wrapped } from 'command-kit/width';
 import type { Command, Option } from 'commander';
 import type { Answer, Input, Method, PathOf } from 'echelon-client/calls';
@@ -29,8 +28,6 @@ interface Row<M extends Method, P extends PathOf<M>, G> {
   arguments?: readonly Part[];
   /** A function makes an option with choices or conflicts: an option belongs to one command. */
   options?: readonly (Part | (() => Option))[];
-  /** Adds `-o wide`. */
-  wide?: boolean;
   examples: readonly string[];
   verb: M;
   /**
@@ -43,7 +40,7 @@ interface Row<M extends Method, P extends PathOf<M>, G> {
   /** The answer is a page of a list: reads as many pages of this size as `--limit` takes; all of them without that option. */
   pages?: number;
   /** What `--json` prints. Default: the answer. */
-  json?: (answer: Answer<M, P>, given: Given<M, P, G>) => unknown;
+  json?: (answer: Answer<M, P>, given: Given<M, P, G>, client: Client) => unknown;
   /** The text for the user; a function that also has remarks writes to `output` itself. */
   print: (
     answer: Answer<M, P>,
@@ -67,7 +64,6 @@ export function row<M extends Method, P extends PathOf<M>, G = unknown>(
 ): (output: Output) => Command {
   return (output) => {
     const command = apiCommand(entry.name).description(entry.description);
-    if (entry.wide) withWide(command);
     for (const part of entry.arguments ?? []) command.argument(...(part as [string, string]));
     return withOptions(command, entry.options ?? [])
       .addHelpText('after', examples(...entry.examples))
@@ -90,7 +86,7 @@ async function answered<M extends Method, P extends PathOf<M>, G>(
   command: Command,
   output: Output,
 ): Promise<void> {
-  const options = command.opts<ApiOptions & { output?: string; idempotencyKey?: string }>();
+  const options = command.opts<ApiOptions & { idempotencyKey?: string }>();
   const named = Object.fromEntries(
     command.registeredArguments.map((argument, at) => [argument.name(), command.processedArgs[at]]),
   );
@@ -98,7 +94,7 @@ async function answered<M extends Method, P extends PathOf<M>, G>(
   const path = await parametersOf(entry.path, Object.values(named), client);
   const own = {
     url: client.url,
-    width: widthFor(output, options),
+    width: output.columns,
     get now() {
       return client.now();
     },
@@ -112,7 +108,7 @@ async function answered<M extends Method, P extends PathOf<M>, G>(
         call,
       )
     : await call({});
-  if (options.json) return output.line(json(entry.json?.(answer, given) ?? answer));
+  if (options.json) return output.line(json((await entry.json?.(answer, given, client)) ?? answer));
   const text = await entry.print(answer, given, output, client);
   if (text !== undefined) output.line(wrapped(text, own.width));
 }

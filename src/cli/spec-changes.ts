@@ -18,9 +18,16 @@ interface Setting {
   value: unknown;
 }
 
+/** The option that changes any value of a spec. */
+export const SET = [
+  '--set <path=value>',
+  'set a value of the spec, such as training.seed=2; repeatable',
+  setting,
+] as const;
+
 /** The options that change a spec. */
 export const SPEC_CHANGES = [
-  ['--set <path=value>', 'set a value of the spec, such as training.seed=2; repeatable', setting],
+  SET,
   ['--name <name>', 'name of the new experiment'],
   ['--priority <number>', 'priority from -100 to 100; higher starts first', wholeNumber(-100, 100)],
   ['--project <project>', 'project of the new experiment'],

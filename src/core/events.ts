@@ -3,8 +3,8 @@ import type { State } from './states.ts';
 /** A number as JSON can carry it: JSON has no NaN and no infinities, and a metric may be either. */
 export type MetricValue = number | 'NaN' | 'Infinity' | '-Infinity';
 
-/** Why a driver ended; the ray-worker's `Ended.Cause`. */
-export const END_CAUSES = [
+/** Why a driver ended, by its ray-worker: `Ended.Cause`. */
+export const RAY_WORKER_CAUSES = [
   'succeeded',
   'failed',
   'stopped',
@@ -17,6 +17,8 @@ export const END_CAUSES = [
   'gpus-short',
   'disk-full',
 ] as const;
+/** The same, and what only the controller knows: why Slurm took the node of an attempt. */
+export const END_CAUSES = [...RAY_WORKER_CAUSES, 'allocation-ended', 'preempted'] as const;
 /** One of {@link END_CAUSES}. */
 export type EndCause = (typeof END_CAUSES)[number];
 

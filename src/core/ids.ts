@@ -27,6 +27,11 @@ export function newSubscriptionId(): string {
   return newId('sub');
 }
 
+/** A new id of a request for a job of Slurm: as {@link newExperimentId}, with `req-` before it. */
+export function newRequestId(): string {
+  return newId('req');
+}
+
 function newId(prefix: string): string {
   // Its last twelve digits are random, and come from a pool: bytes asked for one id at a time cost ten times as much.
   const random = crypto.randomUUID().slice(-12);

@@ -23,6 +23,8 @@ import type { CordonRule } from './clusters/faulty-nodes.ts';
 import { createPreflight } from './clusters/preflight.ts';
 import { type Connect, createRayWorkers, type RayWorkers } from './clusters/ray-workers.ts';
 import type { RayWorkerPackage } from './clusters/setup/package.ts';
+import { createSlurm, type Slurm } from './clusters/slurm/commands.ts';
+import { createSlurmRounds } from './clusters/slurm/rounds.ts';
 import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';
 import { createNotifications, type NotificationDeps } from './notifications/notifications.ts';
@@ -76,6 +78,8 @@ export interface DispatcherDeps {
   /** If omitted, this dispatcher sends no notifications. */
   notifications?: NotificationDeps;
   connect?: Connect;
+  /** Slurm's commands. Default: those of this machine, or of a cluster's login node. */
+  slurm?: Slurm;
 }
 
 /** A dispatcher: it schedules, launches and follows experiments and verifies batches. Any number of them may run. */
@@ -180,17 +184,17 @@ function wakesOf(
 
 /** The parts that begin work and have active work. */
 function createParts(deps: DispatcherDeps) {
-  const { store, queue, log, id, compile, leaseMs = LEASE_MS, refreshMs = 2_000, roundMs = ROUND_MS } = deps;
+  const { store, queue, log, id, leaseMs = LEASE_MS, refreshMs = 2_000, roundMs = ROUND_MS } = deps;
   const elapsed = () => performance.now();
   const rayWorkers = createRayWorkers({ store, connect: deps.connect, installation: deps.installation });
-  const { hooks = {}, retry = RETRY, again, cordon } = deps;
+  const { retry = RETRY, cordon } = deps;
   const leased = createLeasedAttempts({
     store,
     dispatcher: id,
     leaseMs,
     log,
     cutOff: () => refresh.cutOff(),
-    attempt: { rayWorkerOf: rayWorkers.of, launches: createLaunches(), compile, hooks, retry, again, cordon },
+    attempt: attemptServices(deps, rayWorkers),
     onEnd(experiment, outcome) {
       // Ray releases resources shortly after a driver's end, and the next scheduling round needs the new figures.
       refresh.poke();
@@ -229,6 +233,14 @@ function createParts(deps: DispatcherDeps) {
   return { rayWorkers, leased, scheduling, refresh, verification, commands };
 }
 
+function attemptServices(deps: DispatcherDeps, rayWorkers: RayWorkers) {
+  const { compile, hooks = {}, retry = RETRY, again, cordon, slurm = createSlurm() } = deps;
+  return {
+    ...{ rayWorkerOf: rayWorkers.of, launches: createLaunches() },
+    ...{ compile, hooks, retry, again, cordon, slurm },
+  };
+}
+
 /** The nodes that experiments leave: Ray or an operator drains them. */
 function drainedNodes(nodes: readonly ClusterNode[], cordons: Cluster['cordons'] = {}): DrainedNode[] {
   return nodes.flatMap(({ id, draining }) => {
@@ -247,7 +259,7 @@ function createCommands(deps: DispatcherDeps, rayWorkers: RayWorkers) {
     dispatcher: id,
     leaseMs,
     log,
-    run: createClusterCommands({ store, pack, installation, preflight }),
+    run: createClusterCommands({ store, pack, installation, preflight, slurm: deps.slurm }),
     everyMs: deps.reconcileMs ?? RECONCILE_MS,
   });
 }
@@ -280,6 +292,12 @@ function createRounds(
     compaction: loopOf('compacting metric series', roundMs, () => compactSeries({ store, log, stopped })),
     ...(deps.notifications && {
       notifications: createNotifications({ ...deps, ...deps.notifications, everyMs: roundMs }),
+    }),
+    ...(deps.installation !== undefined && {
+      slurm: createSlurmRounds({
+        ...{ store, log, dispatcher: id, installation: deps.installation },
+        slurm: deps.slurm ?? createSlurm(),
+      }),
     }),
     silentRuns: loopOf('silent runs', reconcileMs, createSilentRuns({ store, log })),
     retention: createRetentionLoops({

@@ -50,6 +50,6 @@ export function variablePermissionProblems(
       field: `/env/${name}`,
       message: DIRECTORIES.has(name)
         ? 'names a directory from which code or data is loaded: that needs a key with the scope custom-code, or a directory that an administrator has allowed for the cluster'
-        : 'may change which code runs or where keys are sent: that needs a key with the scope custom-code, or an administrator who sets it for the cluster (echelon clusters env)',
+        : 'may change which code runs or where keys are sent: that needs a key with the scope custom-code, or an administrator who sets it for the cluster (echelon clusters update --env)',
     }));
 }

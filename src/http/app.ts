@@ -12,6 +12,7 @@ import { addClock } from './resources/clock/clock.ts';
 import { addClusterPreflight, addClusters } from './resources/clusters/clusters.ts';
 import { addClusterNodes } from './resources/clusters/nodes.ts';
 import { addClusterPauses } from './resources/clusters/pauses.ts';
+import { addClusterSlurm } from './resources/clusters/slurm.ts';
 import { addCommands } from './resources/commands/commands.ts';
 import { addComparisons } from './resources/comparisons/comparisons.ts';
 import { addErrorPages } from './resources/errors/errors.ts';
@@ -157,6 +158,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
 function addClusterRoutes(routes: App, deps: RouteDeps): void {
   addClusters(routes, deps);
   addClusterPauses(routes, deps);
+  addClusterSlurm(routes, deps);
   addClusterNodes(routes, deps);
   addClusterPreflight(routes, deps);
 }

@@ -37,7 +37,8 @@ export function watchStore({
 }): StoreWatch {
   let fault: EchelonError | null = null;
 
-  async function find(): Promise<EchelonError | null> {
+  /** Undefined: Redis does not answer, so that what is known still holds. */
+  async function find(): Promise<EchelonError | null | undefined> {
     try {
       if ((await store.installation()) !== installation) {
         // It was emptied: BullMQ has connections that ask for nothing any more.
@@ -49,7 +50,7 @@ export function watchStore({
     } catch (error) {
       if (error instanceof EchelonError && error.code === 'store-misconfigured') return error;
       if (own?.isForeign()) return foreignStore();
-      return fault; // Redis does not answer: what is known still holds
+      return undefined;
     }
   }
 
@@ -60,7 +61,7 @@ export function watchStore({
     begun += 1;
     const number = begun;
     const found = await find();
-    if (number < last) return; // a later check has ended before
+    if (found === undefined || number < last) return; // `last`: a later check has ended before
     last = number;
     if (found !== null && found.message !== fault?.message) log.error({ err: found }, 'Redis is refused');
     if (found === null && fault !== null) log.info({}, 'Redis is accepted again');

@@ -6,6 +6,7 @@ import type { QueuedExperiment } from '../store/queue/types.ts';
 import { EPSILON, type FreeNode, hasLabels, type NodeLabels, type RoundCluster, soonFree } from './nodes.ts';
 import { type Part, placeOn } from './placement.ts';
 import type { Quotas } from './quotas.ts';
+import { askedOfSlurm } from './slurm-words.ts';
 
 /*
  * What the autoscalers of clusters are asked for. Ray compares a request with the whole cluster as if nothing ran on it
@@ -55,7 +56,11 @@ export function askAutoscalers(
   for (const [cluster, nodes] of plans) asks.clusters.set(cluster.name, askOf(cluster, nodes, known.now));
   for (const { item, cluster, added } of needs) {
     const { since } = asks.clusters.get(cluster.name)!;
-    if (added.length > 0) asks.reasons.set(item.experiment, inWords(added, known.now - since));
+    const words = () =>
+      cluster.slurm === undefined
+        ? inWords(added, known.now - since)
+        : `; ${askedOfSlurm(cluster.slurm, added.length)}`;
+    if (added.length > 0) asks.reasons.set(item.experiment, words());
   }
   return asks;
 }

@@ -2,6 +2,7 @@ import { type Cordon, type NodeUse, nodeState } from '../core/node-states.ts';
 import type { PriorityClass } from '../core/priority-class.ts';
 import type { Allocation, Asked, AwayNode, ClusterNode, NodeType } from '../store/clusters/types.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
+import type { SlurmWait } from './slurm-words.ts';
 
 /*
  * Invariant: `gpus` and `cpus` of a node can be allocated now. They are total − max(used in Ray, allocated by Echelon),
@@ -38,6 +39,8 @@ export interface SchedulerCluster {
   away?: readonly AwayNode[];
   /** What its autoscaler was last asked for. */
   asked?: Asked | undefined;
+  /** Its jobs in Slurm. Absent: it gets no nodes from Slurm. */
+  slurm?: SlurmWait | undefined;
 }
 
 /** A number of GPUs and CPUs. */
@@ -116,6 +119,7 @@ export interface RoundCluster {
   nodeTypes: readonly NodeType[];
   away: readonly AwayNode[];
   asked: Asked | undefined;
+  slurm: SlurmWait | undefined;
   /** The blocked head: the first experiment that waits for this cluster; null: there is none. */
   blocker: QueuedExperiment | null;
 }
@@ -265,6 +269,7 @@ export function toRoundClusters({
       storage: cluster.storage,
       nodeTypes: cluster.nodeTypes ?? [],
       away: cluster.away ?? [],
+      slurm: cluster.slurm,
       asked: cluster.asked,
       blocker: null,
       nodes: nodes.filter((_node, at) => whys[at] === ''),

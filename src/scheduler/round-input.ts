@@ -7,6 +7,7 @@ import type { SchedulerCluster, Span } from './nodes.ts';
 import type { Victim } from './preemption.ts';
 import type { ProjectPolicy } from './quotas.ts';
 import type { ScheduleInput } from './schedule.ts';
+import { slurmWait } from './slurm-words.ts';
 import { expectedEnd, expectedLength, sinceCheckpoint } from './spans.ts';
 
 /*
@@ -48,7 +49,21 @@ export function roundInput({
 export function toSchedulerCluster(cluster: Cluster): SchedulerCluster {
   const { name, backfill, nodes, answering = false, draining = false, labels = {}, cordons = {} } = cluster;
   const { storage, nodeTypes = [], away = [], asked } = cluster;
-  return { name, backfill, nodes, answering, draining, labels, cordons, storage, nodeTypes, away, asked };
+  const slurm = slurmWait(cluster);
+  return {
+    name,
+    backfill,
+    nodes,
+    answering,
+    draining,
+    labels,
+    cordons,
+    storage,
+    nodeTypes,
+    away,
+    asked,
+    slurm,
+  };
 }
 
 function toPolicies(

@@ -12,6 +12,7 @@ import {
   type Span,
 } from './nodes.ts';
 import type { Need } from './placement.ts';
+import { headInSlurm } from './slurm-words.ts';
 
 /** "1 GPU", "1.33 GPUs": an amount of a resource with at most two decimals. */
 export function amount(count: number, unit: string): string {
@@ -93,7 +94,11 @@ export function staysWith({ cluster, step }: NonNullable<QueuedExperiment['check
 }
 
 /** No ray-worker of those clusters answers. */
-export function silent(clusters: readonly Pick<RoundCluster, 'name'>[]): string {
+export function silent(clusters: readonly Pick<RoundCluster, 'name' | 'slurm'>[]): string {
+  const waiting = clusters.find(
+    ({ slurm }) => slurm !== undefined && (slurm.head.length > 0 || slurm.problem !== null),
+  );
+  if (waiting !== undefined) return headInSlurm(waiting.name, waiting.slurm!);
   return `the ray-worker of ${clusters.map(({ name }) => name).join(', ')} does not answer`;
 }
 

@@ -18,6 +18,7 @@ import { NodeTypes, RuntimeEnvFields } from './clusters.ts';
 import { Experiment } from './experiment.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { SeenSecretProjects } from './secrets.ts';
+import { SlurmView } from './slurm.ts';
 import { SomeObject } from './spec-parts.ts';
 
 /** A problem document (RFC 9457): every answer of status 400 and above. */
@@ -274,6 +275,7 @@ export const ClusterView = NamedObject('Cluster', {
       since: Instant,
     }),
   ),
+  slurm: nullable(SlurmView),
   paused: nullable(Pause),
   lastSeenAt: nullable(
     Type.Integer({

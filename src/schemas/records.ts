@@ -131,7 +131,7 @@ export const StepReportView = Type.Object(
       Type.Object(
         {
           stage: Type.String(),
-          of: Type.Enum(['tokens', 'micro-batches', 'denominators', 'values'], { type: 'string' }),
+          of: Type.Enum(['tokens', 'rows', 'micro-batches', 'denominators', 'values'], { type: 'string' }),
           ...outcomes,
         },
         { additionalProperties: true },

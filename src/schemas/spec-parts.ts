@@ -157,7 +157,7 @@ export const commonFields = {
   clusterLabels: Type.Optional(Labels),
   tags: Type.Optional(
     tagsAs(
-      'Tags of the experiment, by which lists are filtered and grouped; `echelon note` changes them later.',
+      'Tags of the experiment, by which lists are filtered and grouped; `echelon update` changes them later.',
     ),
   ),
   priority: Type.Optional(Priority),

@@ -13,24 +13,20 @@ import { advantagesOn, randomMachine } from '../../packages/echelon-verify/test/
 import { restated } from '../../packages/echelon-verify/test/support/stated.ts';
 import { machine, optionsOf, show, timeInTurn } from './harness.ts';
 import { runDumps } from './verify-dumps.ts';
-import { runTrainers } from './verify-trainers.ts';
 
 const ROUNDS = 9;
 const SIZES = [6_400, 64_000, 256_000] as const;
 
 /**
- * Runs the measurement. Arguments: `--json`; `--dumps [--rows N]` measures the dumps of other trainers instead, and `--trainers
- * PYTHON` the cost against trainers' own functions.
+ * Runs the measurement. Arguments: `--json`; `--dumps [--rows N]` measures the dumps of other trainers instead.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const options = optionsOf(args, {
     dumps: false,
     rows: 16_000,
-    trainers: '',
     json: false,
   });
   if (options.dumps) return await runDumps(options);
-  if (options.trainers !== '') return runTrainers(options);
   const batches = [...SIZES.map((rows) => largeBatch(rows)), lateBatch()];
   const arms = Object.fromEntries(
     batches.map((batch, i) => [i, { run: () => verifyBatch(batch), steps: batch.rows }]),

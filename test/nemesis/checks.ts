@@ -1,6 +1,6 @@
 import { parseEntryId } from '../../src/core/ids.ts';
 import { isFinal, type State, TRANSITIONS } from '../../src/core/states.ts';
-import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
+import type { StoredReport } from '../../src/store/batches/stored-report.ts';
 import { violationsOfFeed } from './feed.ts';
 import type { History, Recorded } from './history.ts';
 import { violationsOfNotified } from './receivers.ts';
@@ -244,7 +244,7 @@ function checkReports({ entries, batches, record }: Recorded): string[] {
 
 function checkRows({ batches }: Recorded): string[] {
   return batches.flatMap(({ attempt, batch, report, rows }) => {
-    const { exact, wrong, unverifiable } = (report ?? {}) as Partial<ReportSummary>;
+    const { exact, wrong, unverifiable } = (report ?? {}) as Partial<StoredReport>;
     if (exact === rows) return [];
     return [
       `batch ${attempt}:${batch}: of ${rows} rows ${exact} exact, ${wrong} wrong, ${unverifiable} unverifiable`,

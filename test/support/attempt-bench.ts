@@ -8,6 +8,7 @@ import {
 } from '../../src/dispatch/attempt/context.ts';
 import { lostAttempt } from '../../src/dispatch/attempt/decide.ts';
 import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt/run-attempt.ts';
+import { createSlurm } from '../../src/dispatch/clusters/slurm/commands.ts';
 import type { CheckpointStores } from '../../src/engines/checkpoint-stores.ts';
 import type { SecretProjects } from '../../src/engines/secret-projects.ts';
 import type { AttemptStatus, LaunchOutcome, RayWorkerClient, StopOutcome } from '../../src/rpc/ray-worker.ts';
@@ -133,6 +134,7 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
     log: QUIET,
     hooks: {},
     retry: { firstMs: 1, longestMs: 2 },
+    slurm: createSlurm(),
   };
   const whole: AttemptEntry = {
     lease,

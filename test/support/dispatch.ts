@@ -9,7 +9,7 @@ import { newExperimentId, parseEntryId } from '../../src/core/ids.ts';
 import type { LaunchPlan } from '../../src/core/launch-plan.ts';
 import type { PriorityClass } from '../../src/core/priority-class.ts';
 import { isFinal, type State } from '../../src/core/states.ts';
-import type { BatchVerifier, ReportSummary } from '../../src/dispatch/background/verification.ts';
+import type { BatchVerifier } from '../../src/dispatch/background/verification.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/dispatch/dispatcher.ts';
 import { impatient } from '../../src/main/open-store.ts';
 import { resolveRules } from '../../src/plan/rules.ts';
@@ -18,12 +18,14 @@ import type { Experiment } from '../../src/schemas/experiment.ts';
 import type { ResolvedRule, RuleSpec } from '../../src/schemas/rules.ts';
 import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
 import { type Bucket, createS3Archive } from '../../src/store/archive/archive-s3.ts';
+import type { StoredReport } from '../../src/store/batches/stored-report.ts';
 import { watchClock } from '../../src/store/clock/watch-clock.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { type FakeDriver, fakeArguments } from './fake-driver.ts';
 import { type FakeRayWorker, startFakeRayWorker } from './fake-ray-worker.ts';
 import { createLineLog, keepLine } from './kept-log.ts';
 import { type RedisServer, type RedisServerOptions, startRedis } from './redis.ts';
+import { reportOf } from './report.ts';
 import { clusterRecord } from './store.ts';
 
 /** A log that keeps quiet, unless a test fails; `ECHELON_TEST_LOG=1` makes it talk. */
@@ -56,8 +58,17 @@ export const compileTestSpec: DispatcherDeps['compile'] = (spec) => {
 
 /** A verifier that finds every row exact. */
 export const AGREEING: BatchVerifier = {
-  async verify(): Promise<ReportSummary> {
-    return { rows: 4, exact: 4, rounding: 0, wrong: 0, unverifiable: 0, findings: [], ok: true };
+  async verify(): Promise<StoredReport> {
+    return reportOf({
+      step: 1,
+      rows: 4,
+      exact: 4,
+      rounding: 0,
+      wrong: 0,
+      unverifiable: 0,
+      errors: [],
+      ok: true,
+    });
   },
 };
 

@@ -2,10 +2,10 @@
 
 import { createInterface } from 'node:readline';
 import { type Decorators, decorate } from '../../src/core/decorate.ts';
-import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
 import { createDispatcher } from '../../src/dispatch/dispatcher.ts';
 import { createRayWorkerClient } from '../../src/rpc/client.ts';
 import type { Bucket } from '../../src/store/archive/archive-s3.ts';
+import type { StoredReport } from '../../src/store/batches/stored-report.ts';
 import { watchClock } from '../../src/store/clock/watch-clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import { AGREEING, bindStore, compileTestSpec, connectTo, TEST_TIMES, until } from './dispatch.ts';
@@ -67,7 +67,7 @@ const recorded = <T extends { store: Store }>(parts: T): T =>
 const toldToLaunch = Promise.withResolvers<void>();
 
 /** The fake batches consist of their step; a deadly one ends this process, as one that takes all memory does. */
-async function verify(wire: Uint8Array): Promise<ReportSummary> {
+async function verify(wire: Uint8Array): Promise<StoredReport> {
   // The others that are verified at this time have begun as well.
   await new Promise((resolve) => setTimeout(resolve, 50));
   if (setup.deadlySteps.includes(wire[0] ?? 0)) die();

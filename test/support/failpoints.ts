@@ -183,6 +183,7 @@ export const NOT_INTERRUPTED = {
   ],
   'at the start of a process, by its composition': ['bind'],
   'test/service/store/clock repeats it': ['clock.see', 'clock.confirm'],
+  'each round with Slurm repeats them': ['clusters.holdSlurm', 'clusters.recordSlurm'],
   'commands on clusters have tests of their own': [
     'commands.claim',
     'commands.end',

@@ -123,6 +123,8 @@ test('every command that the README and the docs tell to type exists, with its o
   for (const file of ['README.md', ...globSync('docs/**/*.md')]) {
     for (const words of typedIn(readFileSync(file, 'utf8'))) {
       const where = `${file}: echelon ${words.join(' ')}`;
+      // The text around a placeholder says which command it is.
+      if (words[0] === 'COMMAND') continue;
       const rest = [...words];
       let at: Command = program;
       for (let next: Command | undefined = at; next !== undefined; rest.shift()) {
@@ -135,8 +137,11 @@ test('every command that the README and the docs tell to type exists, with its o
       // A page of `contributing` adds a command.
       if (/^\w/.test(rest[0] ?? '') && !file.startsWith('docs/contributing/'))
         assert.ok(at.registeredArguments.length > 0, `no such command in ${where}`);
-      if (rest[0] !== '--help') assert.ok(at.parent !== null, `no such command in ${where}`);
-      const known = new Set(at.options.flatMap(({ short, long }) => [short, long]).concat('--help'));
+      if (!['--help', '--version'].includes(rest[0]!))
+        assert.ok(at.parent !== null, `no such command in ${where}`);
+      const known = new Set(
+        at.options.flatMap(({ short, long }) => [short, long]).concat('--help', '--version'),
+      );
       for (const word of rest.filter((one) => /^--?[a-z]/.test(one)))
         assert.ok(known.has(word), `no option ${word} in ${where}`);
       seen++;

@@ -58,13 +58,17 @@ class Steps:
         the rows as they are here and `sources`, those of the whole rollout as it was generated, if both are known."""
         with self.guarded():
             kept = {"mask": columns["mask"]}
-            if (number - 1) % self._every == 0:
+            if self.has_tokens(number):
                 wanted = self._columns.union(needed)
                 kept = {key: column.detach() for key, column in columns.items() if key in wanted and column is not None}
                 if columns["logProb"].requires_grad:
                     columns["logProb"].register_hook(_keeper(kept))
             own = rows if "logProb" in kept else None
             self._taken.append({"columns": kept, "advantage": advantage.detach(), "facts": dict(facts), "rows": own})
+
+    def has_tokens(self, number: int) -> bool:
+        """Whether the tokens of step `number` are captured, not its layout alone."""
+        return (number - 1) % self._every == 0
 
     def add(self, key: str, column: Any) -> None:
         """A further column of the micro-batch that was taken last, if its tokens are captured."""

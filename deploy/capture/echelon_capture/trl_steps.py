@@ -81,7 +81,7 @@ def _take(steps: Steps, trainer: Any, inputs: Any, seen: list[Any], loss: Any, r
     number = int(trainer.state.global_step) + 1
     steps.take(
         number, columns, advantage=inputs["advantages"], facts=facts, needed=("referenceLogProb", *weighed),
-        rows=_rows(rollout, inputs, has_version=not trainer.use_vllm),
+        rows=_rows(rollout, inputs, has_version=not trainer.use_vllm) if steps.has_tokens(number) else None,
     )  # fmt: skip
 
 

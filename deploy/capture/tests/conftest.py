@@ -42,6 +42,18 @@ def folder(tmp_path, monkeypatch):
     echelon_capture._forget()
 
 
+@pytest.fixture
+def into(folder, monkeypatch):
+    """`into(name)`: what follows is captured to `folder/NAME`, so that one call of the command line verifies several trainings."""
+
+    def begin(name):
+        echelon_capture.close()
+        echelon_capture._forget()
+        monkeypatch.setenv("ECHELON_CAPTURE_DIR", str(folder / name))
+
+    return begin
+
+
 def verified(*paths) -> tuple[int, list[dict]]:
     """Exit status and reports of `echelon verify`."""
     done = subprocess.run(

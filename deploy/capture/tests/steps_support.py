@@ -19,6 +19,15 @@ def verified(*paths, require="gradient"):
     return done.returncode, json.loads(done.stdout)["steps"]
 
 
+def by_case(folder):
+    """Exit status, and the reports of each folder below `folder`, from one call of the command line."""
+    status, reports = verified(folder)
+    found: dict[str, list[dict]] = {}
+    for report in reports:
+        found.setdefault(Path(report["file"]).parent.name, []).append(report)
+    return status, found
+
+
 def identified(path):
     """What `echelon identify` says of a step."""
     command = [str(ROOT / "bin" / "echelon"), "identify", str(path)]

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 
 import pytest
 
 from ranks_support import run_ranks
-from steps_support import verified
+from steps_support import by_case
 from trl_ranks_support import GOLDEN, MICRO_BATCHES, full_window, generated, items, scaled, trains
 
 pytest.importorskip("trl")
@@ -134,17 +133,9 @@ def captured(request, tmp_path_factory):
     return folder, request.param, cases
 
 
-def by_case(folder, kind):
-    """The reports of each case, from one call of the command line."""
-    reports: dict[str, list[dict]] = {}
-    for report in verified(folder / kind)[1]:
-        reports.setdefault(Path(report["file"]).parent.name, []).append(report)
-    return reports
-
-
 def test_right_steps_of_all_ranks_are_verified_with_their_denominators(captured):
     folder, size, cases = captured
-    found = by_case(folder, "right")
+    _, found = by_case(folder / "right")
     assert {f"right/{name}" for name in found} == {name for name in cases if name.startswith("right/")}
     for name, reports in found.items():
         assert len(reports) == 2
@@ -158,13 +149,13 @@ def test_right_steps_of_all_ranks_are_verified_with_their_denominators(captured)
 def test_every_row_that_is_not_the_one_that_was_generated_and_estimated_is_found(captured):
     folder, size, _ = captured
     if size == 2:
-        found = by_case(folder, "received")
+        _, found = by_case(folder / "received")
         assert set(found) == set(RECEIVED)
         assert [name for name, reports in found.items() if all(report["consistent"] for report in reports)] == []
 
 
 def test_every_wrong_denominator_or_scale_is_found(captured):
     folder, _, cases = captured
-    found = by_case(folder, "planted")
+    _, found = by_case(folder / "planted")
     assert {f"planted/{name}" for name in found} == {name for name in cases if name.startswith("planted/")}
     assert [name for name, reports in found.items() if all(report["consistent"] for report in reports)] == []

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 
 import pytest
 
 from echelon_capture.rows import STEP
 from ranks_support import run_ranks
-from steps_support import verified
+from steps_support import by_case, verified
 from verl_ranks_support import LOCAL, MICRO_BATCHES, ROWS, aggregates, counted, own_count, rejected_after_the_count, scaled, trains
+
 RIGHT = {
     "token mean": {},
     "token mean, bfloat16": dict(dtype="bfloat16"),
@@ -78,29 +78,29 @@ ROWS_PLANTED = {
 }
 CASES = {
     **{f"right/{name}": trains(**settings) for name, settings in RIGHT.items()},
-    **{f"planted/{name}": trains(plant=plant) for name, plant in PLANTED.items()},
-    **{f"planted/{name}": trains(plant=plant, **settings) for name, (settings, plant) in ROWS_PLANTED.items()},
-    "planted/64, 71 a reported value of other tokens": trains(plant=metric_of_other_tokens),
-    "planted/rows that are trained twice": trains(places=repeated_places),
-    "planted/50 in bfloat16": trains(plant=own_count, dtype="bfloat16"),
+    **{f"planted/{name}": trains(plant=plant, updates=1) for name, plant in PLANTED.items()},
+    **{f"planted/{name}": trains(plant=plant, updates=1, **settings) for name, (settings, plant) in ROWS_PLANTED.items()},
+    "planted/64, 71 a reported value of other tokens": trains(plant=metric_of_other_tokens, updates=1),
+    "planted/rows that are trained twice": trains(places=repeated_places, updates=1),
+    "planted/50 in bfloat16": trains(plant=own_count, dtype="bfloat16", updates=1),
 }
+
+
+# What depends on the number of ranks, and not only on that there are several.
+OF_FOUR_RANKS = (
+    "right/token mean", "right/token mean, bfloat16", "right/rows with their places", "planted/34 without the ranks",
+    "planted/50 each rank divides by its own count", "planted/50 in bfloat16",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=[2, 4])
 def captured(request, tmp_path_factory):
-    """The folder in which all cases of so many ranks captured, and the number of ranks."""
+    """The folder in which cases of so many ranks captured, the number of ranks, and the names of the cases."""
     pytest.importorskip("verl.workers.engine_workers")
     folder = tmp_path_factory.mktemp("ranks")
-    run_ranks(request.param, CASES, folder)
-    return folder, request.param
-
-
-def by_case(folder, kind):
-    """The reports of each case, from one call of the command line."""
-    reports: dict[str, list[dict]] = {}
-    for report in verified(folder / kind)[1]:
-        reports.setdefault(Path(report["file"]).parent.name, []).append(report)
-    return reports
+    cases = CASES if request.param == 2 else {name: CASES[name] for name in OF_FOUR_RANKS}
+    run_ranks(request.param, cases, folder)
+    return folder, request.param, set(cases)
 
 
 def counts_of(report, name):
@@ -109,9 +109,9 @@ def counts_of(report, name):
 
 
 def test_right_steps_of_all_ranks_are_verified_with_their_denominators(captured):
-    folder, size = captured
-    found = by_case(folder, "right")
-    assert set(found) == set(RIGHT)
+    folder, size, cases = captured
+    _, found = by_case(folder / "right")
+    assert {f"right/{name}" for name in found} == {name for name in cases if name.startswith("right/")}
     for name, reports in found.items():
         assert len(reports) == 2
         for report in reports:
@@ -122,15 +122,15 @@ def test_right_steps_of_all_ranks_are_verified_with_their_denominators(captured)
 
 
 def test_every_wrong_denominator_or_scale_is_found(captured):
-    folder, _ = captured
-    found = by_case(folder, "planted")
+    folder, _, cases = captured
+    _, found = by_case(folder / "planted")
     missed = [name for name, reports in found.items() if all(report["consistent"] for report in reports)]
-    assert len(found) == len(CASES) - len(RIGHT)
+    assert {f"planted/{name}" for name in found} == {name for name in cases if name.startswith("planted/")}
     assert missed == []
 
 
 def test_without_the_file_of_one_rank_denominators_are_unverifiable(captured, tmp_path):
-    folder, size = captured
+    folder, size, _ = captured
     for path in (folder / "right" / "token mean").glob(f"update-000001-rank-[!{size - 1}].pb"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     status, (report,) = verified(tmp_path)

@@ -10,7 +10,7 @@ import pytest
 
 import echelon_capture
 from echelon_capture import verl_steps
-from steps_support import identified, verified
+from steps_support import by_case, identified, verified
 from verl_support import batch_of, config_of, engine_of, model_of
 
 RUNS = {
@@ -43,41 +43,46 @@ def train(workers, monkeypatch):
     import torch
     from verl.workers.utils import losses
 
-    for owner, name in ((losses, "get_policy_loss_fn"), (losses, "kl_penalty"), (workers.TrainingWorker, "set_loss_fn")):
-        monkeypatch.setattr(owner, name, getattr(owner, name))
+    followed = ((losses, "get_policy_loss_fn"), (losses, "kl_penalty"), (workers.TrainingWorker, "set_loss_fn"))
 
     def run(changes, follow=False):
         own = dict(changes)
         weighted, mode = own.pop("weights", False), own.pop("loss_mode", "vanilla")
-        monkeypatch.delattr(losses, verl_steps._MARK, raising=False)
-        if follow:
-            verl_steps.follow_steps(every=1, profile="full")
-        torch.manual_seed(7)
-        model = model_of()
-        worker = object.__new__(workers.TrainingWorker)
-        worker.engine = engine_of(model)
-        worker.set_loss_fn(functools.partial(losses.ppo_loss, config=config_of(mode, **own)))
-        for _ in range(2):
-            data = batch_of(model, weighted)
-            for _ in range(3):
-                worker.engine.train_batch(data.clone(), worker.loss_fn)
+        with monkeypatch.context() as patched:
+            for owner, name in followed:
+                patched.setattr(owner, name, getattr(owner, name))
+            patched.delattr(losses, verl_steps._MARK, raising=False)
+            if follow:
+                verl_steps.follow_steps(every=1, profile="full")
+            torch.manual_seed(7)
+            model = model_of()
+            worker = object.__new__(workers.TrainingWorker)
+            worker.engine = engine_of(model)
+            worker.set_loss_fn(functools.partial(losses.ppo_loss, config=config_of(mode, **own)))
+            for _ in range(2):
+                data = batch_of(model, weighted)
+                for _ in range(3):
+                    worker.engine.train_batch(data.clone(), worker.loss_fn)
         assert echelon_capture.close()
         return [value.clone() for value in model.state_dict().values()]
 
     return run
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_every_token_of_an_update_is_verified_and_the_update_has_the_same_bits(folder, train, name):
-    alone = train(RUNS[name])
-    followed = train(RUNS[name], follow=True)
-    assert all((one == other).all() for one, other in zip(alone, followed))
-    _, reports = verified(folder)
-    assert len(reports) == 6
-    for report in reports:
-        gradient = next(stage for stage in report["stages"] if stage["stage"] == "gradient")
-        assert report["consistent"], report
-        assert (gradient["wrong"], gradient["unverifiable"]) == (0, 0), report
+def test_every_token_of_an_update_is_verified_and_the_update_has_the_same_bits(folder, into, train):
+    for name, changes in RUNS.items():
+        into(name)
+        alone = train(changes)
+        followed = train(changes, follow=True)
+        assert all((one == other).all() for one, other in zip(alone, followed, strict=True)), name
+    _, found = by_case(folder)
+    assert set(found) == set(RUNS)
+    for name, reports in found.items():
+        assert len(reports) == 6
+        for report in reports:
+            gradient = next(stage for stage in report["stages"] if stage["stage"] == "gradient")
+            assert report["consistent"], (name, report)
+            assert (gradient["wrong"], gradient["unverifiable"]) == (0, 0), (name, report)
 
 
 def test_a_planted_bug_of_an_update_is_found_and_named(folder, train, monkeypatch):

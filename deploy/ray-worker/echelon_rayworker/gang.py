@@ -120,7 +120,7 @@ def collective_answers(backend: str, sums: Mapping[str, float | str]) -> list[An
     if not wrong:
         return [Answer(_CHECK, True, f"{names} reach each other, and all_reduce ({backend}) adds up")]
     said = "; ".join(f"node {address}: {value}" for address, value in wrong.items())
-    remedy = "set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to the interface that joins the nodes: `echelon clusters env`"
+    remedy = "set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to the interface that joins the nodes: `echelon clusters update --env`"
     return [Answer(_CHECK, False, f"{names} reach each other, but all_reduce ({backend}) fails: {said}", remedy)]
 
 

@@ -106,6 +106,8 @@ def standin_trainer():
         ("gae", {"gamma": 0.99, "lam": 1.0}, "gae(discount=0.99,lambda=1,masked=include,"),
         ("reinforce_plus_plus", {"gamma": 0.9, "lam": 1.0}, "reinforce_plus_plus_token(discount=0.9,masked=reset,"),
         ("reinforce_plus_plus_baseline", {}, "reinforce_plus_plus(baseline=group,"),
+        ("grpo", {}, "grpo("),
+        ("rloo", {}, "rloo("),
         ("grpo_passk", {}, "grpo_passk(std=sample,"),
         ("grpo_passk", {"norm_adv_by_std_in_grpo": False}, "grpo_passk(std=none)"),
     ],
@@ -116,29 +118,31 @@ def test_advantages_of_tokens_and_of_the_best_row_verify(tmp_path, estimator: st
     columns = capture.copy_inputs(data, estimator)
     result = standin_trainer().compute_advantage(**call)
     assert capture.not_verifiable(call) is None
-    capture.copy_advantages(result, columns)
     facts = {**capture.estimator_facts(estimator, call, CONFIG), "forms": capture.forms_of(estimator, result)}
     row = int(result.batch["advantages"].abs().sum(-1).argmax())
+    messages = []
 
-    def report_of():
-        message = capture.serialize(columns, facts, {"training_step": 9, "group_size": 4, "groups": 3})
-        (report,) = verify([batch_pb2.AdvantageBatch.FromString(message)], tmp_path / "batch.json")["batches"]
-        return report
+    def record() -> None:
+        """The batch as it is now, for one call of the command line."""
+        capture.copy_advantages(result, columns)
+        provenance = {"training_step": len(messages) + 1, "group_size": 4, "groups": 3}
+        messages.append(batch_pb2.AdvantageBatch.FromString(capture.serialize(columns, facts, provenance)))
 
-    report = report_of()
-    assert report["ok"] and report["rows"] == report["exact"] + report["rounding"] == SIZE[0], report
-    assert report["fingerprint"].startswith(fingerprint), report["fingerprint"]
-    if capture.not_verifiable(call) is None and "tokens" not in columns:
+    record()
+    if "tokens" not in columns:
         # One planted fault: a single token of a row.
         given = result.batch["advantages"][row].clone()
         result.batch["advantages"][row, int(result.batch["response_mask"][row].sum()) - 1] += 0.5
-        capture.copy_advantages(result, columns)
-        assert report_of()["wrongRows"] == [row] and [len(one) for one in columns.pop("tokens")["mask"]]
+        record()
+        assert [len(one) for one in columns.pop("tokens")["mask"]]
         result.batch["advantages"][row] = given
     # One planted fault: a row's advantages are too large by a hundredth.
     result.batch["advantages"][row] *= 1.01
-    capture.copy_advantages(result, columns)
-    assert report_of()["wrongRows"] == [row]
+    record()
+    report, *planted = verify(messages, tmp_path / "batches.json")["batches"]
+    assert report["ok"] and report["rows"] == report["exact"] + report["rounding"] == SIZE[0], report
+    assert report["fingerprint"].startswith(fingerprint), report["fingerprint"]
+    assert [one["wrongRows"] for one in planted] == [[row]] * (len(messages) - 1)
 
 
 @pytest.mark.parametrize(

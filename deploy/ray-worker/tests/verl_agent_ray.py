@@ -30,8 +30,8 @@ SMALL = [
 DERIVED = {"dataRows": {"train": 2, "validation": 2}}
 # Seconds on a busy machine for something that takes one on an idle machine.
 PATIENCE = 400
-# One group, one game to validate, one step: as few processes as a run can have.
-FEW = ["data.train_batch_size=1", "data.val_batch_size=1", "trainer.total_epochs=1"]
+# One group of two, one game to validate, one step: as few processes as a run can have.
+FEW = ["data.train_batch_size=1", "data.val_batch_size=1", "env.rollout.n=2", "trainer.total_epochs=1"]
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +82,9 @@ def nothing_is_left() -> bool:
     return not state["actors"] and not state["placementGroups"] and state["gpusAvailable"] == 8
 
 
+# test_verl_agent_tensors.py has the other estimators.
 ESTIMATORS = {
     "gigpo": ["algorithm.adv_estimator=gigpo"],
-    "grpo": ["algorithm.adv_estimator=grpo"],
-    "rloo": ["algorithm.adv_estimator=rloo"],
-    "gae": ["algorithm.adv_estimator=gae", "algorithm.gamma=1"],
     "remax": ["algorithm.adv_estimator=remax"],
     "shuffled": ["standin.shuffle=True"],
 }
@@ -145,16 +143,15 @@ def test_a_training_reports_its_stages_resumes_with_exact_advantages_and_is_not_
     assert [one.step for one in third.of("checkpoint")] == [4]
 
 
-@pytest.mark.parametrize("estimator", ["gigpo", "grpo", "rloo", "gae"])
-def test_other_estimators_verify(runs: dict[str, Reports], tmp_path: Path, estimator: str) -> None:
-    (report,) = verify(runs[estimator].batches, tmp_path / "batches.json")["batches"]
+def test_another_estimator_verifies(runs: dict[str, Reports], tmp_path: Path) -> None:
+    (report,) = verify(runs["gigpo"].batches, tmp_path / "batches.json")["batches"]
     assert report["ok"] and report["rows"] == report["exact"] + report["rounding"]
 
 
 def test_observations_leave_the_cluster_as_texts_if_they_are_asked_for(runs: dict[str, Reports]) -> None:
     texts = {text for batch in runs["gigpo"].batches for text in batch.observation_texts}
     assert texts and all(json.loads(text).startswith("You are in room ") for text in texts)
-    assert not runs["grpo"].batches[0].observation_texts and runs["grpo"].batches[0].observation_digests
+    assert not runs["shuffled"].batches[0].observation_texts and runs["shuffled"].batches[0].observation_digests
 
 
 def test_an_estimator_without_a_kernel_leaves_metrics_and_the_reason(runs: dict[str, Reports]) -> None:
@@ -211,7 +208,7 @@ def test_an_end_from_outside_leaves_nothing_in_ray(ray_address: str, tmp_path: P
 
 
 def test_a_failure_at_any_place_ends_the_run_and_leaves_nothing(ray_address: str, tmp_path: Path) -> None:
-    places = ["start", "environments", "workers", "rollout", "save"]
+    places = ["start", "environments", "workers", "save"]
     started = {place: Run(ray_address, tmp_path / place, *FEW, f"standin.fail={place}") for place in places}
     for place, run in started.items():
         reports = run.ends(1)
@@ -223,9 +220,9 @@ def test_a_failure_at_any_place_ends_the_run_and_leaves_nothing(ray_address: str
 
 
 def test_a_lack_of_cpus_is_said_instead_of_a_silent_hang(ray_address: str, tmp_path: Path) -> None:
-    run = Run(ray_address, tmp_path, *FEW, "env.resources_per_worker.num_cpus=7.7", plan={"patienceSeconds": 3})
+    run = Run(ray_address, tmp_path, *FEW, "env.resources_per_worker.num_cpus=10.3", plan={"patienceSeconds": 3})
     said = until(lambda: [one for one in run.reports().stages if "wait for CPUs" in one], PATIENCE)
-    assert said[0].startswith("loading the model, for ") and "32.8 are wanted; the cluster has 32, " in said[0]
+    assert said[0].startswith("loading the model, for ") and "32.9 are wanted; the cluster has 32, " in said[0]
     run.process.send_signal(signal.SIGTERM)
     run.process.wait(timeout=60)
     assert until(nothing_is_left, 60)
@@ -273,7 +270,7 @@ def test_the_ray_worker_launches_and_stops_it(ray_address: str, tmp_path: Path) 
     client = server.client()
     try:
         client.launch(
-            *DIRECTORIES, "--", "trainer.default_local_dir='{sharedRoot}/checkpoints/x'", *SMALL,
+            *DIRECTORIES, "--", "trainer.default_local_dir='{sharedRoot}/checkpoints/x'", *SMALL, *FEW[:-1],
             "data.train_files='{attemptDir}/data/train.parquet'", "trainer.total_epochs=9", "standin.delay=600",
             engine="verl-agent", module="echelon_rayworker.engines.verl_agent",
             files={FILE: json.dumps(verl_agent_content(fields=("home=null",), **{**DERIVED, "steps": 9})).encode()},

@@ -1,5 +1,3 @@
-import { type Command, Option } from 'commander';
-import type { Output } from './output.ts';
 import { columnsOf, padded, partsOfWord, shortened, wrapped } from './width.ts';
 
 // An import of `node:util` would load all its parts.
@@ -19,18 +17,6 @@ export interface Column {
 const GAP = 2;
 /** Characters that distinguish the ids of experiments that were not submitted within a few milliseconds. */
 const MIN_START = 14;
-
-/** Adds `-o wide` to a command that prints a table. */
-export function withWide(command: Command): Command {
-  return command.addOption(
-    new Option('-o, --output <format>', '`wide` prints all columns in full').choices(['wide']),
-  );
-}
-
-/** The width that a table must fit: the terminal's, or undefined (no limit) with `-o wide` or without a terminal. */
-export function widthFor(output: Output, { output: format }: { output?: string }): number | undefined {
-  return format === 'wide' ? undefined : output.columns;
-}
 
 /** A column whose cells are broken between words if the table is too wide. */
 export function textColumn(title: string, cells: readonly (string | number)[]): Column {

@@ -32,7 +32,6 @@ const whoami = row({
 const list = row({
   name: 'ls',
   description: 'List the API keys, newest first.',
-  wide: true,
   examples: ['echelon keys ls'],
   verb: 'get',
   path: '/v1/keys',
@@ -147,7 +146,6 @@ interface AuditFilter {
 const audit = row({
   name: 'audit',
   description: 'List changes and refused requests with their callers, newest first.',
-  wide: true,
   options: [
     ['--caller <id>', 'only requests of this key or token'],
     ['--action <name>', 'only this operation, such as cancelExperiment'],

@@ -5,8 +5,7 @@ import { examples } from 'command-kit/examples';
 import { CliError, EXIT } from 'command-kit/exit';
 import { inert } from 'command-kit/inert';
 import { json, type Output } from 'command-kit/output';
-import { plural } from 'command-kit/plural';
-import { fittedTable, widthFor, withWide } from 'command-kit/table';
+import { fittedTable } from 'command-kit/table';
 import { shortened, wrapped } from 'command-kit/width';
 import { type Command, Option } from 'commander';
 import type { Batch } from 'echelon-client/calls';
@@ -18,7 +17,6 @@ import type { RecordedStepReport } from 'echelon-verify/verify';
 import { type Client, MAX_PAGE } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { EXPERIMENT, row } from '../row.ts';
 
 interface Options extends ApiOptions {
   notOk?: boolean;
@@ -29,12 +27,13 @@ interface Options extends ApiOptions {
   trajectory?: string;
   sameStateAs?: number;
   output?: string;
+  save?: string;
 }
 
 const NUMBER = wholeNumber(1, 1e9);
 
 function batches(output: Output): Command {
-  return withBatchOptions(withWide(apiCommand('batches')))
+  return withBatchOptions(apiCommand('batches'))
     .description(
       'List the recorded batches of an experiment with their reports. With an attempt and a batch, show the findings and the wrong rows of that batch. With --rows, list its rows with reported and true advantages. With --row, show how the advantage of that row is computed; of an optimizer step, the chain of a token from its log-prob to its gradient.',
     )
@@ -43,16 +42,20 @@ function batches(output: Output): Command {
     .argument('[batch]', 'number of the batch in the attempt, from 1', NUMBER)
     .option('--not-ok', 'only batches that are not ok')
     .option('-n, --limit <count>', 'maximum number of batches or rows', wholeNumber(1, 100_000), 50)
+    .option(
+      '--save <file>',
+      'write the batch to this file (echelon-batch/1: JSON in gzip), which `echelon verify` checks without a server',
+    )
     .addHelpText(
       'after',
-      `${examples(
+      examples(
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v --not-ok',
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12',
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12 --row 40',
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 13 --row 4 --position 7',
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12 --same-state-as 40',
-      )}
-\`echelon bundle\` writes a batch to a file for \`echelon verify\`, \`estimate\` and \`compare\`.`,
+        'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12 --save batch.json.gz',
+      ),
     )
     .action(
       async (name: string, attempt: number | undefined, batch: number | undefined, options: Options) => {
@@ -60,6 +63,9 @@ function batches(output: Output): Command {
         const client = await clientFor(options);
         const id = await experimentNamed(client, name);
         if (attempt === undefined || batch === undefined) return await list({ client, id, options, output });
+        const { save: file } = options;
+        if (file !== undefined)
+          return await save(client, { id, attempt, batch }, { ...options, save: file }, output);
         await show({ client, id, attempt, batch, options, output });
       },
     );
@@ -91,6 +97,7 @@ const ONE_BATCH = {
   rows: '--rows',
   trajectory: '--trajectory NAME',
   sameStateAs: '--same-state-as 40',
+  save: '--save batch.json.gz',
 } as const;
 
 /** Refuses what names a batch in part, and options of one batch without it. */
@@ -150,7 +157,7 @@ async function list(input: { client: Client; id: string; options: Options; outpu
     { title: 'UNVERIFIABLE' },
     { title: 'REPORT' },
   ];
-  output.line(fittedTable(columns, rows, widthFor(output, options)));
+  output.line(fittedTable(columns, rows, output.columns));
   if (more) output.remark('There are more batches; --limit shows them.');
 }
 
@@ -248,7 +255,7 @@ async function showRows(
     { title: 'TRUE' },
     { title: 'OUTCOME' },
   ];
-  output.line(fittedTable(titles, rows, widthFor(output, options)));
+  output.line(fittedTable(titles, rows, output.columns));
   const rest = columns.matching - columns.row.length;
   if (rest > 0) output.remark(`${columns.matching} rows match; --limit shows more.`);
 }
@@ -272,51 +279,21 @@ function firstOf(rows: readonly number[], count: number): string {
   return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
-function bundle(output: Output): Command {
-  return apiCommand('bundle')
-    .description(
-      'Write a recorded batch to a file (echelon-batch/1: JSON in gzip). `echelon verify` checks the file on any machine, without a server. The member `bundle` of the file names the experiment and the report.',
-    )
-    .argument('<id>', `experiment: ${NAME_FORMS}`)
-    .argument('<attempt>', 'number of the attempt, from 1', NUMBER)
-    .argument('<batch>', 'number of the batch in the attempt, from 1', NUMBER)
-    .option('-o, --output <file>', 'file to write (default: <id>-<attempt>-<batch>.json.gz)')
-    .addHelpText(
-      'after',
-      examples(
-        'echelon bundle exp-00cz8h3k7n2q4r5s6t7v 1 12 -o batch.json.gz',
-        'echelon verify batch.json.gz',
-        'echelon compare batch.json.gz --estimators hgpo,gigpo,grpo',
-      ),
-    )
-    .action(
-      async (name: string, attempt: number, batch: number, options: ApiOptions & { output?: string }) => {
-        const client = await clientFor(options);
-        const id = await experimentNamed(client, name);
-        const response = await client.open('/v1/experiments/{id}/batches/{attempt}/{batch}/bundle', {
-          path: { id, attempt, batch },
-        });
-        const bytes = new Uint8Array(await response.arrayBuffer());
-        const file = options.output ?? `${id.replace(/[^a-z0-9-]/gi, '')}-${attempt}-${batch}.json.gz`;
-        await writeFile(file, bytes).catch((error: Error) => {
-          throw new CliError(EXIT.usage, `Cannot write ${file}: ${error.message}`);
-        });
-        output.line(options.json ? json({ file, bytes: bytes.length }) : file);
-        if (!options.json) output.remark(`${bytes.length} bytes. Check it with \`echelon verify ${file}\`.`);
-      },
-    );
+/** Writes a batch to a file that `echelon verify` checks without a server. */
+async function save(
+  client: Client,
+  path: { id: string; attempt: number; batch: number },
+  { save: file, json: asJson }: { save: string; json?: boolean },
+  output: Output,
+): Promise<void> {
+  const response = await client.open('/v1/experiments/{id}/batches/{attempt}/{batch}/bundle', { path });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  await writeFile(file, bytes).catch((error: Error) => {
+    throw new CliError(EXIT.usage, `Cannot write ${file}: ${error.message}`);
+  });
+  output.line(asJson ? json({ file, bytes: bytes.length }) : file);
+  if (!asJson) output.remark(`${bytes.length} bytes. Check it with \`echelon verify ${file}\`.`);
 }
 
-const verifyAgain = row({
-  name: 'verify-again',
-  description:
-    'Verify the batches of an experiment again that could not be verified, for example after the archive answered wrongly for a while. Other reports stay.',
-  arguments: [EXPERIMENT],
-  examples: ['echelon verify-again exp-00cz8h3k7n2q4r5s6t7v'],
-  verb: 'post',
-  path: '/v1/experiments/{id}/verify-again',
-  print: ({ batches }, { id }) => `${plural(batches, 'batch', 'batches')} of ${id} will be verified again`,
-});
-
-/** The commands on recorded batches: `echelon batches`, `bundle` and `verify-again`. */
-export const commands = { batches, bundle, 'verify-again': verifyAgain };
+/** The commands of this module by their names. */
+export const commands = { batches };

@@ -1,51 +1,8 @@
-import { examples } from 'command-kit/examples';
-import { CliError, EXIT } from 'command-kit/exit';
 import { inert } from 'command-kit/inert';
-import { json, type Output } from 'command-kit/output';
-import { wrapped } from 'command-kit/width';
-import { type Command, InvalidArgumentError } from 'commander';
-import type { Client } from '../client.ts';
-import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
-import { unlessChanged } from '../unless-changed.ts';
+import { InvalidArgumentError } from 'commander';
 
-type Values = Record<string, string>;
-
-/** A setting of a cluster that is a set of names with values, in the words of its command. */
-interface Kind {
-  field: 'labels' | 'env';
-  command: string;
-  description: string;
-  values: string;
-  none: string;
-  examples: readonly string[];
-}
-
-const LABELS: Kind = {
-  field: 'labels',
-  command: 'label',
-  description: 'Set labels of a cluster (key=value) or remove them (key=). Without labels, show them.',
-  values: 'labels',
-  none: 'no labels',
-  examples: ['echelon clusters label fleet gpu=h100 zone='],
-};
-
-const VARIABLES: Kind = {
-  field: 'env',
-  command: 'env',
-  description:
-    'Set environment variables of every driver on a cluster (NAME=value) or remove them (NAME=). Without variables, show them.',
-  values: 'variables',
-  none: 'no variables',
-  examples: [
-    'echelon clusters env fleet HF_HOME=/shared/huggingface ALFWORLD_DATA=/shared/alfworld',
-    'echelon clusters env fleet HF_ENDPOINT=',
-  ],
-};
-
-/** The commands that change labels and environment variables of a cluster: `clusters label` and `env`. */
-export const clusterValueCommands = [LABELS, VARIABLES].map(
-  (kind) => (output: Output) => valuesCommand(output, kind),
-);
+/** Labels or variables by their names. */
+export type Values = Record<string, string>;
 
 /** Adds the `key=value` of a repeated option. Throws InvalidArgumentError for any other text. */
 export function labelOption(text: string, before: Values = {}): Values {
@@ -80,52 +37,16 @@ export function nodeTypeOption(text: string, before: NodeTypes = []): NodeTypes 
   return [...before, { gpus, cpus, max, ...(found[4] !== '' && { labels }) }];
 }
 
-function valuesCommand(output: Output, kind: Kind): Command {
-  return apiCommand(kind.command)
-    .description(kind.description)
-    .argument('<name>', 'name of the cluster')
-    .argument(`[${kind.values}...]`, 'key=value to set it, key= to remove it')
-    .addHelpText('after', examples(...kind.examples))
-    .action(async (name: string, changes: string[], options: ApiOptions) => {
-      const client = await clientFor(options);
-      const cluster =
-        changes.length === 0
-          ? await client.get('/v1/clusters/{name}', { path: { name } })
-          : await changeValues(client, name, { kind, changes });
-      // A value of several lines must not look like several variables.
-      const shown = Object.entries(cluster[kind.field]).map(
-        ([key, value]) => `${key}=${/[\n\r\t]/.test(value) ? JSON.stringify(value) : value}`,
-      );
-      output.line(
-        options.json ? json(cluster) : wrapped(shown.map(inert).join(' ') || kind.none, output.columns),
-      );
-    });
+/** The values with changes: `key=` removes a key. */
+export function changedValues(before: Values, changes: Values): Values {
+  const entries = Object.entries({ ...before, ...changes });
+  return Object.fromEntries(entries.filter(([key, value]) => value !== '' || !Object.hasOwn(changes, key)));
 }
 
-/** Changes the values that the cluster has now. */
-function changeValues(
-  client: Client,
-  name: string,
-  { kind, changes }: { kind: Kind; changes: readonly string[] },
-) {
-  const path = { name };
-  return unlessChanged(async () => {
-    const { data, response } = await client.request('get', '/v1/clusters/{name}', { path });
-    const body = { [kind.field]: changed(data[kind.field], changes) };
-    const headers = { 'if-match': response.headers.get('etag') ?? undefined };
-    return await client.patch('/v1/clusters/{name}', { path, headers, body });
-  });
-}
-
-function changed(before: Values, changes: readonly string[]): Values {
-  const values = { ...before };
-  for (const change of changes) {
-    const equals = change.indexOf('=');
-    if (equals <= 0)
-      throw new CliError(EXIT.usage, `${JSON.stringify(change)} is not a value. Give key=value or key=.`);
-    const [key, value] = [change.slice(0, equals), change.slice(equals + 1)];
-    if (value === '') delete values[key];
-    else values[key] = value;
-  }
-  return values;
+/** Values as `key=value`, inert. A value of several lines must not look like several variables. */
+export function valuesInWords(values: Values): string {
+  const shown = Object.entries(values).map(
+    ([key, value]) => `${key}=${/[\n\r\t]/.test(value) ? JSON.stringify(value) : value}`,
+  );
+  return shown.map(inert).join(' ') || 'none';
 }

@@ -15,19 +15,22 @@ import { group } from '../group.ts';
 import { retrying } from '../retrying.ts';
 import { row, stated } from '../row.ts';
 import { duration } from '../states.ts';
+import { unlessChanged } from '../unless-changed.ts';
 import {
-  clusterValueCommands,
+  changedValues,
   labelOption,
   type NodeTypes,
   nodeTypeOption,
+  type Values,
+  valuesInWords,
   variableOption,
 } from './cluster-values.ts';
+import { addSlurm } from './slurm.ts';
 
 const ls = row({
   name: 'ls',
   description: 'List the clusters with their nodes, free GPUs and ray-workers.',
-  wide: true,
-  examples: ['echelon clusters', 'echelon clusters ls -o wide'],
+  examples: ['echelon clusters', 'echelon clusters ls --json'],
   verb: 'get',
   path: '/v1/clusters',
   print: ({ items }, { width, now }) =>
@@ -68,16 +71,30 @@ export function clusterTable(clusters: readonly Cluster[], now: number, width?: 
   );
 }
 
-function stateOf({ answering, draining, paused, unknownAttempts, autoscaler }: Cluster): string {
+function stateOf({ answering, draining, paused, unknownAttempts, autoscaler, slurm }: Cluster): string {
   const asked = autoscaler?.nodes.reduce((sum, { count }) => sum + count, 0) ?? 0;
   const states = [
     ...(answering ? [] : ['silent']),
     ...(draining ? ['draining'] : []),
     ...(paused === null ? [] : ['paused']),
     ...(asked === 0 ? [] : [`${counted(asked, 'node')} asked for`]),
+    ...(slurm === null ? [] : slurmStates(slurm)),
     ...(unknownAttempts.length === 0 ? [] : [counted(unknownAttempts.length, 'unknown attempt')]),
   ];
   return states.join(', ') || 'ready';
+}
+
+/** Its jobs that wait in Slurm, and what is wrong. */
+function slurmStates({ jobs, problem, waitsUntil }: NonNullable<Cluster['slurm']>): string[] {
+  const waiting = jobs.filter(({ state }) => state !== 'RUNNING');
+  const words = waiting.map(({ job, role, state, reason }) =>
+    [`${role} in Slurm: job ${job ?? 'not known yet'}`, state.toLowerCase(), reason]
+      .filter(Boolean)
+      .join(' '),
+  );
+  const again =
+    waitsUntil === null ? '' : `; asked again at ${new Date(waitsUntil).toISOString().slice(11, 16)} UTC`;
+  return [...words, ...(problem === null ? [] : [problem + again])].map(inert);
 }
 
 function capacity({ nodes }: Cluster, what: 'gpus' | 'cpus'): string {
@@ -109,27 +126,70 @@ const NODE_TYPE = [
   nodeTypeOption,
 ] as const;
 
-const update = row({
-  name: 'update',
-  description:
-    "State a cluster's storage, and the nodes that its autoscaler may bring. `none` states that there are none.",
-  arguments: [['<name>', 'name of the cluster']],
-  options: [STORAGE, NODE_TYPE],
-  examples: ['echelon clusters update fleet --node-type gpus=4,cpus=32,max=8 --storage lustre-a'],
-  verb: 'patch',
-  path: '/v1/clusters/{name}',
-  input: ({ storage, nodeType: nodeTypes }: { storage?: string; nodeType?: NodeTypes }) => ({
-    body: { ...stated({ nodeTypes }), ...(storage && { storage: storage === 'none' ? null : storage }) },
-  }),
-  print: ({ storage, nodeTypes }) =>
-    [
-      `storage: ${storage === null ? 'none' : inert(storage)}`,
-      ...nodeTypes.map(({ labels = {}, ...size }) => {
-        const parts = Object.entries({ ...size, ...labels }).map(([key, value]) => `${key}=${value}`);
-        return `node type: ${inert(parts.join(','))}`;
-      }),
-    ].join('\n'),
-});
+interface UpdateOptions extends ApiOptions {
+  storage?: string;
+  nodeType?: NodeTypes;
+  label?: Values;
+  env?: Values;
+}
+
+function update(output: Output): Command {
+  return apiCommand('update')
+    .description(
+      'Change labels, environment, storage and possible nodes of a cluster. Without options, show them. `none` as storage or node type states that there is none.',
+    )
+    .argument('<name>', 'name of the cluster')
+    .option('--label <key=value>', 'set a label, or remove it (key=); repeatable', variableOption)
+    .option(
+      '--env <name=value>',
+      'set an environment variable of every driver, or remove it (name=); repeatable',
+      variableOption,
+    )
+    .option(...STORAGE)
+    .option(...NODE_TYPE)
+    .addHelpText(
+      'after',
+      examples(
+        'echelon clusters update fleet --label gpu=h100 --label zone=',
+        'echelon clusters update fleet --env HF_HOME=/shared/huggingface --env HF_ENDPOINT=',
+        'echelon clusters update fleet --node-type gpus=4,cpus=32,max=8 --storage lustre-a',
+      ),
+    )
+    .action(async (name: string, options: UpdateOptions) => {
+      const client = await clientFor(options);
+      const cluster = await updated(client, name, options);
+      output.line(options.json ? json(cluster) : settingsInWords(cluster));
+    });
+}
+
+/** The cluster with the changes. Labels and variables are one value each: those that it has now stay. */
+function updated(client: Client, name: string, { storage, nodeType: nodeTypes, label, env }: UpdateOptions) {
+  const path = { name };
+  return unlessChanged(async () => {
+    const { data, response } = await client.request('get', '/v1/clusters/{name}', { path });
+    const body = stated({
+      nodeTypes,
+      storage: storage === 'none' ? null : storage,
+      labels: label && changedValues(data.labels, label),
+      env: env && changedValues(data.env, env),
+    });
+    if (Object.keys(body).length === 0) return data;
+    const headers = { 'if-match': response.headers.get('etag') ?? undefined };
+    return await client.patch('/v1/clusters/{name}', { path, headers, body });
+  });
+}
+
+function settingsInWords({ labels, env, storage, nodeTypes }: Cluster): string {
+  return [
+    `labels: ${valuesInWords(labels)}`,
+    `environment: ${valuesInWords(env)}`,
+    `storage: ${storage === null ? 'none' : inert(storage)}`,
+    ...nodeTypes.map(({ labels: selected = {}, ...size }) => {
+      const parts = Object.entries({ ...size, ...selected }).map(([key, value]) => `${key}=${value}`);
+      return `node type: ${inert(parts.join(','))}`;
+    }),
+  ].join('\n');
+}
 
 const resume = row({
   name: 'resume',
@@ -314,10 +374,10 @@ export const commands = {
   clusters: group({ name: 'clusters', alias: 'cluster', description }, [
     ls,
     add,
+    addSlurm,
     pause,
     resume,
     update,
-    ...clusterValueCommands,
     drain,
     remove,
   ]),

@@ -5,6 +5,7 @@ import { inert } from 'command-kit/inert';
 import type { Output } from 'command-kit/output';
 import type { Command } from 'commander';
 import { COMPARISON_ID, type ComparisonFile, curvesQuery } from 'echelon-client/comparison-file';
+import { comparisonCsv } from 'echelon-client/csv';
 import { withJson } from 'echelon-verify/html/report';
 import { type Client, readPages } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
@@ -16,31 +17,46 @@ const PAGE = 20;
 export function exportCommand(output: Output): Command {
   return apiCommand('export')
     .description(
-      'Write a comparison with its runs, its result and all games as one HTML page. The page needs no server and loads nothing. It saves the games as CSV.',
+      'Write a comparison to a file. FILE.html is one page with its runs, its result and all games, which needs no server and loads nothing. FILE.csv has every game of every run: `echelon comparison judge` recomputes the result from it.',
     )
     .argument('<id>', `comparison: ${NAME_FORMS}`)
-    .argument('<file>', 'HTML file to write')
-    .addHelpText('after', examples('echelon comparison export swp-00cz8h3k7n2q4r5s6t7v comparison.html'))
+    .argument('<file>', 'file to write; a name that ends in .csv gets the games')
+    .addHelpText(
+      'after',
+      examples(
+        'echelon comparison export swp-00cz8h3k7n2q4r5s6t7v comparison.html',
+        'echelon comparison export swp-00cz8h3k7n2q4r5s6t7v games.csv',
+      ),
+    )
     .action(async (named: string, file: string, options: ApiOptions) => {
       const client = await clientFor(options);
       const id = await sweepNamed(client, named);
-      const empty = await readFile(
-        new URL(import.meta.resolve('echelon-dashboard/page/comparison.html')),
-        'utf8',
-      );
-      const page = withJson(empty, COMPARISON_ID, await contentsOf(client, id));
-      await writeFile(file, page).catch((error: Error) => {
+      const content = file.endsWith('.csv')
+        ? `${comparisonCsv(await gamesOf(client, id))}\n`
+        : await pageOf(client, id);
+      await writeFile(file, content).catch((error: Error) => {
         throw new CliError(EXIT.usage, `${file} cannot be written: ${error.message}`);
       });
       output.remark(`${inert(file)} is written`);
     });
 }
 
+async function pageOf(client: Client, id: string): Promise<string> {
+  const empty = await readFile(
+    new URL(import.meta.resolve('echelon-dashboard/page/comparison.html')),
+    'utf8',
+  );
+  return withJson(empty, COMPARISON_ID, await contentsOf(client, id));
+}
+
+async function gamesOf(client: Client, id: string): Promise<ComparisonFile['games']> {
+  const read = (query: object) => client.get('/v1/comparisons/{id}/games', { path: { id }, query });
+  return (await readPages(read, { maxPage: PAGE })).items;
+}
+
 async function contentsOf(client: Client, id: string): Promise<ComparisonFile> {
   const path = { id };
   const comparison = await client.get('/v1/comparisons/{id}', { path });
-  const read = (query: object) => client.get('/v1/comparisons/{id}/games', { path, query });
-  const { items } = await readPages(read, { maxPage: PAGE });
   const series = await client.get('/v1/sweeps/{id}/series', { path, query: curvesQuery(comparison.plan) });
-  return { comparison, games: items, series };
+  return { comparison, games: await gamesOf(client, id), series };
 }

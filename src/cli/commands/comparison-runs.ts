@@ -3,7 +3,6 @@ import { inert } from 'command-kit/inert';
 import { plural } from 'command-kit/plural';
 import { fittedTable, idColumn, table } from 'command-kit/table';
 import type { ComparisonDetail, ComparisonFigures, ComparisonPlan } from 'echelon-client/calls';
-import { comparisonCsv } from 'echelon-client/csv';
 import { MAX_PAGE } from '../client.ts';
 import { IDEMPOTENCY_KEY } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
@@ -65,7 +64,6 @@ function figuresInWords(figures: Omit<ComparisonFigures, 'warnings'>): string {
 export const ls = row({
   name: 'ls',
   description: 'List comparisons, newest first.',
-  wide: true,
   options: [
     ['--project <project>', 'only this project'],
     ['-n, --limit <count>', 'maximum number of comparisons', wholeNumber(1, 100_000), 20],
@@ -108,20 +106,6 @@ export const get = row({
   verb: 'get',
   path: '/v1/comparisons/{id}',
   print: (comparison, { width }) => comparisonText(comparison, width),
-});
-
-/** `echelon comparison games`. */
-export const games = row({
-  name: 'games',
-  description:
-    'Print every game of every run of a comparison as CSV. `echelon comparison judge` recomputes the result from it.',
-  arguments: [COMPARISON],
-  examples: ['echelon comparison games swp-00cz8h3k7n2q4r5s6t7v > games.csv'],
-  verb: 'get',
-  path: '/v1/comparisons/{id}/games',
-  pages: 20,
-  json: ({ items }) => ({ items }),
-  print: ({ items }) => comparisonCsv(items),
 });
 
 /** A comparison in words: its findings, the seeds, then a sentence for each method. */

@@ -16,7 +16,7 @@ import { detectableWith, seedsFor } from '../../plan/comparison/paired-differenc
 import { sentenceOf } from '../../plan/comparison/sentence.ts';
 import { group } from '../group.ts';
 import { exportCommand } from './comparison-export.ts';
-import { games, get, ls, percent, plan, signed, submit } from './comparison-runs.ts';
+import { get, ls, percent, plan, signed, submit } from './comparison-runs.ts';
 
 const MARGIN = [
   '--margin <points>',
@@ -191,7 +191,7 @@ const comparison = group(
     description:
       'Compare methods by a plan that is fixed before the runs. Without a command, list the comparisons. `seeds` and `judge` need no server.',
   },
-  [ls, plan, submit, get, games, exportCommand, seedsCommand, judgeCommand],
+  [ls, plan, submit, get, exportCommand, seedsCommand, judgeCommand],
 );
 
 /** The commands of this module by their names. */

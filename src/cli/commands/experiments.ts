@@ -1,8 +1,8 @@
 import { partsOf, wholeNumber } from 'command-kit/arguments';
-import { CliError, EXIT } from 'command-kit/exit';
 import { inert } from 'command-kit/inert';
 import { plural } from 'command-kit/plural';
-import { fittedTable, idColumn, table } from 'command-kit/table';
+import { fittedTable, idColumn } from 'command-kit/table';
+import { wrapped } from 'command-kit/width';
 import { InvalidArgumentError } from 'commander';
 import type { Experiment, ExperimentDetail } from 'echelon-client/calls';
 import { restartInWords, restartsOf } from 'echelon-client/restarts';
@@ -10,9 +10,10 @@ import { STATES } from '../../core/states.ts';
 import { type Client, MAX_PAGE, readPages } from '../client.ts';
 import { type GivenTime, givenTime, instantOf } from '../instants.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
-import { EXPERIMENT, row, stated } from '../row.ts';
-import { coloredStatus, duration, NO_REASON, startsIn, successRate, time } from '../states.ts';
+import { EXPERIMENT, row } from '../row.ts';
+import { coloredStatus, duration, NO_REASON, startsIn, successRate } from '../states.ts';
 import { wrongSignalOf } from '../wrong-signal.ts';
+import { partsOfExperiment, partTexts } from './experiment-parts.ts';
 
 const { styleText } = process.getBuiltinModule('node:util');
 
@@ -67,12 +68,10 @@ function columnsFrom(text: string): string[] {
 const ls = row({
   name: 'ls',
   description: 'List experiments: running ones first, then queued, then ended ones, newest first.',
-  wide: true,
   options: [
     ['--state <states>', `only these states, separated by commas: ${STATES.join(', ')}`, statesOf],
     ['--project <project>', 'only this project'],
     ['--sweep <sweep>', `only children of this sweep: ${NAME_FORMS}`],
-    ['--name <name>', 'only names that begin with this text'],
     ['--search <text>', 'only with this text in the id, the name, the note or a tag'],
     ['--tag <tag>', 'only with this tag'],
     [
@@ -131,7 +130,6 @@ interface ListOptions {
   state?: Experiment['state'][];
   project?: string;
   sweep?: string;
-  name?: string;
   outcome?: (typeof OUTCOMES)[number];
   estimator?: string;
   search?: string;
@@ -144,17 +142,8 @@ interface ListOptions {
 }
 
 function filterOf(options: ListOptions) {
-  const { state, project, sweep, name, search, tag, outcome, estimator } = options;
-  return {
-    state,
-    project,
-    sweep,
-    name,
-    search,
-    tag,
-    outcome,
-    estimator,
-  };
+  const { state, project, sweep, search, tag, outcome, estimator } = options;
+  return { state, project, sweep, search, tag, outcome, estimator };
 }
 
 const OUTCOMES = ['wrong', 'unverifiable', 'rounding'] as const;
@@ -195,14 +184,22 @@ function listTable(
 
 const get = row({
   name: 'get',
-  description: 'Show an experiment: state, progress, verification, and its queue position if it is queued.',
+  description:
+    'Show an experiment: state, progress, verification, queue position, and its attempts, checkpoints and rules.',
   arguments: [EXPERIMENT],
   examples: ['echelon get exp-00cz8h3k7n2q4r5s6t7v', 'echelon get @last'],
   verb: 'get',
   path: '/v1/experiments/{id}',
-  async print(experiment, { now }, _output, client) {
+  json: async (experiment, _given, client) => ({
+    ...experiment,
+    ...(await partsOfExperiment(client, experiment)),
+  }),
+  async print(experiment, { now, width }, _output, client) {
     const wrong = experiment.verification.signal === 'wrong' && (await wrongSignalOf(client, experiment));
-    return describe(experiment, { restarts: await restartsIn(client, experiment), wrong, now });
+    const facts = describe(experiment, { restarts: await restartsIn(client, experiment), wrong, now });
+    return [wrapped(facts, width), ...partTexts(await partsOfExperiment(client, experiment), width)].join(
+      '\n\n',
+    );
   },
 });
 
@@ -290,82 +287,12 @@ function stageOf({ stage, step, steps }: Experiment['progress']): string {
   return name === progressText ? name || '-' : [name, progressText].filter(Boolean).join(', ');
 }
 
-/** The last time that each rule fired; `echelon rules ID` shows the details. */
+/** The last time that each rule fired; a table shows the details. */
 function rulesOf({ rules, marks }: Pick<Experiment, 'rules' | 'marks'>): string {
   if (marks === 0) return rules.length === 0 ? 'none' : `${rules.length}, none fired`;
   const fired = rules.flatMap((rule) => rule.fired.slice(-1).map(({ reason }) => inert(reason)));
   return `fired ${marks === 1 ? 'once' : `${marks} times`}: ${fired.join('; ')}`;
 }
 
-const note = row({
-  name: 'note',
-  description: 'Write the note or the tags of an experiment; both are found by `echelon ls --search`.',
-  arguments: [EXPERIMENT, ['[text]', 'note; an empty text removes it']],
-  options: [['--tags <tags>', 'tags, separated by commas; an empty text removes them']],
-  examples: ['echelon note @last "diverged at step 40" --tags baseline,bad-seed'],
-  verb: 'patch',
-  path: '/v1/experiments/{id}',
-  input({ text, tags }: { text?: string; tags?: string }) {
-    if (text === undefined && tags === undefined)
-      throw new CliError(EXIT.usage, 'Give a note, or tags with --tags; `echelon get ID` shows both.');
-    const list = tags === undefined ? undefined : partsOf(tags).filter((tag) => tag !== '');
-    return { body: stated({ note: text, tags: list }) };
-  },
-  print: ({ id, note, tags }) =>
-    inert(`${id}: ${[note, ...tags].filter(Boolean).join(', ') || 'no note, no tags'}`),
-});
-
-const attempts = row({
-  name: 'attempts',
-  description: 'List the attempts of an experiment: the cluster, the times and the end of each.',
-  arguments: [EXPERIMENT],
-  examples: ['echelon attempts exp-00cz8h3k7n2q4r5s6t7v'],
-  verb: 'get',
-  path: '/v1/experiments/{id}/attempts',
-  print({ items }, { width }) {
-    if (items.length === 0) return 'No attempts yet.';
-    const rows = items.map(({ attempt, cluster, claimedAt, confirmedAt, lastSequence, ended }) => [
-      attempt,
-      inert(cluster),
-      time(claimedAt),
-      confirmedAt === null ? '-' : time(confirmedAt),
-      lastSequence,
-      endOf(ended),
-    ]);
-    return table(['ATTEMPT', 'CLUSTER', 'CLAIMED', 'LAUNCHED', 'EVENTS', 'ENDED'], rows, width);
-  },
-});
-
-/** How a driver ended, by its last event. */
-function endOf(ended: unknown): string {
-  if (ended === null) return '-';
-  const { cause, message } = ended as { cause: string; message: string };
-  // The message of a stopped driver begins with its cause.
-  const rest = message.startsWith(`${cause}: `) ? message.slice(cause.length + 2) : message;
-  return inert(rest === '' ? cause : `${cause}: ${rest}`);
-}
-
-const artifacts = row({
-  name: 'artifacts',
-  description: 'List the checkpoints of an experiment on its cluster, oldest first.',
-  arguments: [EXPERIMENT],
-  examples: ['echelon artifacts exp-00cz8h3k7n2q4r5s6t7v'],
-  verb: 'get',
-  path: '/v1/experiments/{id}/artifacts',
-  pages: MAX_PAGE,
-  json: ({ items }) => ({ items }),
-  print({ items }, { width }) {
-    if (items.length === 0) return 'No artifacts.';
-    const rows = items.map(({ kind, step, attempt, at, path }) => [
-      kind,
-      step,
-      attempt,
-      time(at),
-      inert(path),
-    ]);
-    return table(['KIND', 'STEP', 'ATTEMPT', 'TIME', 'PATH'], rows, width);
-  },
-});
-
 /** The commands that show one experiment or many. */
-export const commands = { ls, get, note, attempts, artifacts };
+export const commands = { ls, get };

@@ -5,7 +5,6 @@ import { examples } from 'command-kit/examples';
 import { jsonLine, type Output } from 'command-kit/output';
 import { Command, Option } from 'commander';
 import type { LogPage } from 'echelon-client/calls';
-import { countLogLines } from 'echelon-client/count-log-lines';
 import { parseEntryId } from '../../core/ids.ts';
 import { type LogText, logTexts } from '../../core/log-lines.ts';
 import type { Client } from '../client.ts';
@@ -18,9 +17,7 @@ interface Options extends ApiOptions {
   tail?: number;
   sinceLine?: number;
   attempt?: number;
-  source?: 'stdout' | 'stderr';
   contains?: string;
-  count?: boolean;
 }
 
 const COUNT = wholeNumber(1, 1e12);
@@ -40,11 +37,7 @@ function logsCommand(output: Output): Command {
         .conflicts('tail'),
     )
     .option('--attempt <number>', 'only this attempt', COUNT)
-    .addOption(new Option('--source <pipe>', 'only this stream').choices(['stdout', 'stderr']))
     .option('--contains <text>', 'only lines that contain this text')
-    .addOption(
-      new Option('--count', 'print only the number of lines').conflicts(['follow', 'tail', 'sinceLine']),
-    )
     .option(
       '--raw',
       'print lines as they were recorded, with control characters; for files, not for terminals',
@@ -54,14 +47,12 @@ function logsCommand(output: Output): Command {
       'after',
       examples(
         'echelon logs exp-00cz8h3k7n2q4r5s6t7v --attempt 2 --contains CUDA',
-        'echelon logs exp-00cz8h3k7n2q4r5s6t7v --contains Traceback --count',
         'echelon logs exp-00cz8h3k7n2q4r5s6t7v --follow --tail 20',
       ),
     )
     .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
       const id = await experimentNamed(client, name);
-      if (options.count) return await printCount(client, id, { options, output });
       const printing = { client, id, options, screen: createScreen(output, options) };
       const last = await printRecorded(printing);
       if (options.follow) await printFollowing({ ...printing, last });
@@ -99,17 +90,6 @@ function createScreen(output: Output, { json, raw, follow }: Options): Screen {
   };
 }
 
-async function printCount(
-  client: Client,
-  id: string,
-  { options, output }: { options: Options; output: Output },
-): Promise<void> {
-  const { attempt, source, contains, json } = options;
-  let matching = 0;
-  for await (const sum of countLogLines(client, id, { attempt, source, contains })) matching = sum.matching;
-  output.line(json ? jsonLine({ matching }) : String(matching));
-}
-
 /** The number of the last printed line, and the id of its event; null if unknown. */
 interface Last {
   line: number | null;
@@ -124,13 +104,13 @@ interface Printing {
 }
 
 async function printRecorded({ client, id, options, screen }: Printing): Promise<Last> {
-  const { tail, sinceLine: since, attempt, source, contains } = options;
-  const isFiltered = (attempt ?? source ?? contains) !== undefined;
+  const { tail, sinceLine: since, attempt, contains } = options;
+  const isFiltered = (attempt ?? contains) !== undefined;
   const isWhole = !isFiltered && tail === undefined && since === undefined;
   const last: Last = { line: isWhole ? 0 : null, entry: null };
   let start: { tail?: number | undefined; since?: number | undefined; after?: string } = { tail, since };
   for (;;) {
-    const query = { attempt, source, contains, ...start };
+    const query = { attempt, contains, ...start };
     const page = await client.get('/v1/experiments/{id}/logs', { path: { id }, query });
     for (const { id: _entry, ...line } of page.lines) screen.line(line);
     if (!page.more) screen.states(new Map(page.progress.map(({ source, text }) => [source, text])));
@@ -172,13 +152,10 @@ async function printFollowing({
   }
 }
 
-function isWanted(line: LogText & { attempt: number }, { attempt, source, contains }: Options): boolean {
+function isWanted(line: LogText & { attempt: number }, { attempt, contains }: Options): boolean {
   if (attempt !== undefined && line.attempt !== attempt) return false;
   if (line.source === 'gap') return true;
-  return (
-    (source === undefined || line.source === source) &&
-    (!contains || withoutControls(line.text).includes(contains))
-  );
+  return !contains || withoutControls(line.text).includes(contains);
 }
 
 /** The commands of this module by their names. */

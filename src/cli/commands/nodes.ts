@@ -4,17 +4,17 @@ import type { Cluster } from 'echelon-client/calls';
 import { gpuFaults, gpuModel, inPercent, nodeName, otherLabels } from 'echelon-client/node-words';
 import { group } from '../group.ts';
 import { row, stated } from '../row.ts';
+import { duration } from '../states.ts';
 
 const ls = row({
   name: 'ls',
   description: 'List the nodes of all clusters with their free GPUs, states and labels.',
-  wide: true,
   options: [['--health', 'show CPU, memory and GPUs of each node']],
-  examples: ['echelon nodes', 'echelon nodes ls -o wide', 'echelon nodes ls --health'],
+  examples: ['echelon nodes', 'echelon nodes ls --health'],
   verb: 'get',
   path: '/v1/clusters',
-  print: ({ items }, { width, health }: { width: number | undefined; health?: boolean }) =>
-    health ? healthTable(items, width) : nodeTable(items, width),
+  print: ({ items }, { width, health, now }: { width: number | undefined; health?: boolean; now: number }) =>
+    health ? healthTable(items, width) : nodeTable(items, now, width),
 });
 
 /** One line per node and one per GPU; `-`: not known. */
@@ -50,8 +50,8 @@ const faultColumn = (rows: readonly string[][]) =>
 const NONE = 'No nodes. `echelon clusters` lists the clusters.';
 
 /** One line per node. GPUs and CPUs are `free/total`. */
-export function nodeTable(clusters: readonly Cluster[], width?: number | undefined): string {
-  const rows = clusters.flatMap(({ name, nodes }) =>
+export function nodeTable(clusters: readonly Cluster[], now: number, width?: number | undefined): string {
+  const rows = clusters.flatMap(({ name, nodes, slurm }) =>
     nodes.map((node) => [
       inert(name),
       inert(nodeName(node)),
@@ -59,7 +59,8 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
       inert(`${free(node.gpusFree, node.gpusTotal)} ${gpuModel(node)}`.trimEnd()),
       free(node.cpusFree, node.cpusTotal),
       inert(otherLabels(node)) || '-',
-      inert([node.stateReason, ...gpuFaults(node)].filter(Boolean).join('; ')) || '-',
+      inert([node.stateReason, ...gpuFaults(node), jobOf(node, slurm, now)].filter(Boolean).join('; ')) ||
+        '-',
     ]),
   );
   const columns = [
@@ -81,6 +82,13 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
     ),
   ];
   return rows.length === 0 ? NONE : fittedTable(columns, rows, width);
+}
+
+/** For example "job 4711 of Slurm, 3 h left"; empty: Slurm did not bring the node. */
+function jobOf({ labels }: Cluster['nodes'][number], slurm: Cluster['slurm'], now: number): string {
+  const job = slurm?.jobs.find((one) => one.job !== null && one.job === labels['slurm-job']);
+  if (job === undefined) return '';
+  return `job ${job.job} of Slurm${job.endsAt === null ? '' : `, ${duration(job.endsAt - now)} left`}`;
 }
 
 function free(count: number, total: number): string {

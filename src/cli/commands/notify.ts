@@ -24,7 +24,6 @@ const ls = row({
   name: 'ls',
   description: 'List the subscriptions of a project.',
   options: [PROJECT],
-  wide: true,
   examples: ['echelon notify ls --project vision'],
   verb: 'get',
   path: '/v1/subscriptions',
@@ -157,14 +156,14 @@ const resend = row({
 });
 
 const remove = row({
-  name: 'rm',
-  description: 'Remove a subscription with its pending messages and dead letters.',
+  name: 'delete',
+  description: 'Delete a subscription with its pending messages and dead letters.',
   arguments: [SUBSCRIPTION],
-  examples: ['echelon notify rm sub-00000000000000000000'],
+  examples: ['echelon notify delete sub-00000000000000000000'],
   verb: 'delete',
   path: '/v1/subscriptions/{id}',
-  json: (_nothing, { id }) => ({ removed: id }),
-  print: (_nothing, { id }) => `${inert(id)} removed`,
+  json: (_nothing, { id }) => ({ deleted: id }),
+  print: (_nothing, { id }) => `${inert(id)} deleted`,
 });
 
 const description =

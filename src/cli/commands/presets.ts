@@ -1,10 +1,9 @@
-import { wholeNumber } from 'command-kit/arguments';
 import { examples } from 'command-kit/examples';
 import { CliError, EXIT } from 'command-kit/exit';
 import { inert } from 'command-kit/inert';
 import { nearestName } from 'command-kit/nearest';
 import { json, type Output } from 'command-kit/output';
-import { fittedTable, table, textColumn, widthFor, withWide } from 'command-kit/table';
+import { fittedTable, table, textColumn } from 'command-kit/table';
 import { wrapped } from 'command-kit/width';
 import { Command } from 'commander';
 import type { SubmitPreset } from 'echelon-client/calls';
@@ -17,7 +16,7 @@ import { submitted } from '../submission.ts';
 import { watchSweep } from './sweep-watch.ts';
 
 type SubmitOptions = ApiOptions &
-  Omit<SubmitPreset, 'label' | 'runs'> & {
+  Pick<SubmitPreset, 'project' | 'cluster' | 'home'> & {
     checkpointLabel?: string;
     only?: string[];
     idempotencyKey?: string;
@@ -26,25 +25,19 @@ type SubmitOptions = ApiOptions &
 
 function list(output: Output): Command {
   return new Command('ls')
-    .description('List the presets. Needs no server.')
+    .description(
+      "List the presets, or the trainings of one preset with the paper's figures. Needs no server.",
+    )
+    .argument('[name]', 'name of the preset')
     .option('--json', 'print JSON, with every spec')
-    .addHelpText('after', examples('echelon presets ls'))
-    .action((options: { json?: boolean }) =>
-      output.line(options.json ? json(allPresets()) : overview(allPresets(), output.columns)),
-    );
-}
-
-function get(output: Output): Command {
-  return withWide(new Command('get'))
-    .description("Show the trainings of a preset with the paper's figures. Needs no server.")
-    .argument('<name>', 'name of the preset')
-    .option('--json', 'print JSON, with every spec')
-    .addHelpText('after', examples('echelon presets get paper-main-table'))
-    .action((name: string, options: { json?: boolean; output?: string }) => {
-      const preset = presetOf(name);
-      if (options.json) return output.line(json(preset));
-      const width = widthFor(output, options);
-      for (const line of describe(preset, width)) output.line(wrapped(line, width));
+    .addHelpText('after', examples('echelon presets ls', 'echelon presets ls paper-main-table'))
+    .action((name: string | undefined, options: { json?: boolean }) => {
+      const presets = name === undefined ? allPresets() : presetOf(name);
+      const { columns } = output;
+      if (options.json) return output.line(json(presets));
+      if ('runs' in presets)
+        for (const line of describe(presets, columns)) output.line(wrapped(line, columns));
+      else output.line(overview(presets, columns));
     });
 }
 
@@ -54,10 +47,8 @@ function submit(output: Output): Command {
       "Submit a preset as one sweep of trainings and their evaluations. `echelon sweeps compare ID` then shows the results beside the paper's figures.",
     )
     .argument('<name>', 'name of the preset')
-    .option('--name <name>', "name of the sweep (default: the preset's)")
     .option('--project <project>', 'project of the sweep')
     .option('--cluster <name>', 'cluster that runs the sweep')
-    .option('--priority <number>', 'priority from -100 to 100; higher starts first', wholeNumber(-100, 100))
     .option('--home <directory>', "verl-agent checkout on the cluster (default: the cluster's)")
     .option('--checkpoint-label <label>', 'separates the checkpoints from those of another submission')
     .option('--only <training...>', 'run only these trainings')
@@ -84,8 +75,8 @@ function submit(output: Output): Command {
 }
 
 function bodyOf(options: SubmitOptions): SubmitPreset {
-  const { name, project, cluster, priority, home, checkpointLabel: label, only: runs } = options;
-  return stated({ name, project, cluster, priority, home, label, runs });
+  const { project, cluster, home, checkpointLabel: label, only: runs } = options;
+  return stated({ project, cluster, home, label, runs });
 }
 
 function presetOf(name: string): Preset {
@@ -146,6 +137,6 @@ export const commands = {
       alias: 'preset',
       description: "Run the sweeps that reproduce the paper's tables. Without a command, list them.",
     },
-    [list, get, submit],
+    [list, submit],
   ),
 };

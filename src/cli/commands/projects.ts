@@ -8,6 +8,7 @@ import type { Project, ProjectChange } from 'echelon-client/calls';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
+import { retentionText } from '../retention-text.ts';
 import { row, stated, withOptions } from '../row.ts';
 import { sizeFrom, sizeInWords } from '../size.ts';
 import { unlessChanged } from '../unless-changed.ts';
@@ -15,12 +16,30 @@ import { unlessChanged } from '../unless-changed.ts';
 const ls = row({
   name: 'ls',
   description: 'List the projects that your key sees.',
-  wide: true,
   examples: ['echelon projects ls'],
   verb: 'get',
   path: '/v1/projects',
   print: ({ items }, { width }) => projectTable(items, width),
 });
+
+const get = row({
+  name: 'get',
+  description: 'Show a project, and what its retention would delete now. Nothing is deleted.',
+  arguments: [['<name>', 'name of the project']],
+  examples: ['echelon projects get vision'],
+  verb: 'get',
+  path: '/v1/projects/{name}',
+  json: async (project, { name }, client) => ({
+    ...project,
+    preview: await previewOf(client, name),
+  }),
+  async print(project, { name, width }, _output, client) {
+    return `${projectTable([project], width)}\n\n${retentionText(await previewOf(client, name), width)}`;
+  },
+});
+
+const previewOf = (client: Client, name: string) =>
+  client.get('/v1/projects/{name}/retention/preview', { path: { name } });
 
 /** One line per project. */
 export function projectTable(projects: readonly Project[], width?: number | undefined): string {
@@ -70,10 +89,7 @@ interface Changes {
   gpuQuota?: Count;
   urgentGpuQuota?: Count;
   storeQuota?: Count;
-  keepBatches?: Count;
-  keepStreams?: Count;
-  keepRecords?: Count;
-  keepEventLogs?: Count;
+  retain?: Retention;
 }
 
 const CHANGES = [
@@ -89,10 +105,11 @@ const CHANGES = [
     'maximum bytes in Redis, such as 800MB, or none for the default',
     (text: string) => (text === 'none' ? text : sizeFrom(text)),
   ],
-  ['--keep-batches <days>', 'retention of the bytes of batches, or ever', days],
-  ['--keep-streams <days>', 'retention of events, logs, metrics and reports, or ever', days],
-  ['--keep-records <days>', 'retention of records, or ever', days],
-  ['--keep-event-logs <days>', 'retention of event logs on clusters, at least 7, or ever', days],
+  [
+    '--retain <data=days>',
+    'retention in days, or ever, of batches (their bytes), streams (events, logs, metrics, reports), records, or event-logs (on clusters; at least 7); repeatable',
+    retentionOption,
+  ],
 ] as const;
 
 function positive(text: string): number {
@@ -108,8 +125,21 @@ function countOr(word: 'none' | 'ever', text: string): Count {
   return Number(text);
 }
 
-function days(text: string): Count {
-  return countOr('ever', text);
+const RETAINED = {
+  batches: 'batchesDays',
+  streams: 'streamsDays',
+  records: 'recordsDays',
+  'event-logs': 'eventLogsDays',
+} as const;
+
+type Retention = NonNullable<ProjectChange['retention']>;
+
+/** Adds the `data=days` of a repeated option. */
+function retentionOption(text: string, before: Retention = {}): Retention {
+  const [data = '', days = ''] = text.split('=', 2);
+  if (!Object.hasOwn(RETAINED, data))
+    throw new InvalidArgumentError(`It must be ${Object.keys(RETAINED).join(', ')}, then = and days.`);
+  return { ...before, [RETAINED[data as keyof typeof RETAINED]]: orNull(countOr('ever', days)) };
 }
 
 /** The API's form of a count: null is "unlimited". */
@@ -118,14 +148,7 @@ function orNull(count: Count | undefined): number | null | undefined {
 }
 
 function changeOf(options: Changes): ProjectChange {
-  const { weight, gpuQuota, urgentGpuQuota, storeQuota, ...keep } = options;
-  const { keepBatches, keepStreams, keepRecords, keepEventLogs } = keep;
-  const retention = stated({
-    batchesDays: orNull(keepBatches),
-    streamsDays: orNull(keepStreams),
-    recordsDays: orNull(keepRecords),
-    eventLogsDays: orNull(keepEventLogs),
-  });
+  const { weight, gpuQuota, urgentGpuQuota, storeQuota, retain: retention } = options;
   return {
     ...stated({
       weight,
@@ -133,7 +156,7 @@ function changeOf(options: Changes): ProjectChange {
       urgentGpuQuota: orNull(urgentGpuQuota),
       storeQuotaBytes: orNull(storeQuota),
     }),
-    ...(Object.keys(retention).length > 0 && { retention }),
+    ...(retention && { retention }),
   };
 }
 
@@ -149,22 +172,22 @@ const add = row({
   print: (project, { width }) => projectTable([project], width),
 });
 
-function set(output: Output): Command {
-  return withOptions(apiCommand('set'), CHANGES)
+function update(output: Output): Command {
+  return withOptions(apiCommand('update'), CHANGES)
     .description(
       'Change the weight, the quotas or the retention of a project. Omitted options change nothing.',
     )
     .argument('<name>', 'name of the project')
     .addHelpText(
       'after',
-      examples('echelon projects set vision --gpu-quota none --store-quota 800MB --keep-batches 30'),
+      examples('echelon projects update vision --gpu-quota none --store-quota 800MB --retain batches=30'),
     )
     .action(async (name: string, options: Changes & ApiOptions) => {
       const body = changeOf(options);
       if (Object.keys(body).length === 0)
         throw new CliError(
           EXIT.usage,
-          'No change was given. Give --weight, --gpu-quota, --store-quota or a --keep-… option.',
+          'No change was given. Give --weight, --gpu-quota, --store-quota or --retain.',
         );
       const client = await clientFor(options);
       const project = await change(client, name, body);
@@ -200,5 +223,5 @@ const description =
 
 /** `echelon projects`. */
 export const commands = {
-  projects: group({ name: 'projects', alias: 'project', description }, [ls, add, set, remove]),
+  projects: group({ name: 'projects', alias: 'project', description }, [ls, get, add, update, remove]),
 };

@@ -1,20 +1,9 @@
 import { wholeNumber } from 'command-kit/arguments';
-import { examples } from 'command-kit/examples';
 import { inert } from 'command-kit/inert';
-import { json, type Output } from 'command-kit/output';
-import { counted } from 'command-kit/plural';
-import { fittedTable, idColumn, table } from 'command-kit/table';
-import { wrapped } from 'command-kit/width';
-import type { Command } from 'commander';
-import type { ExperimentSpec, Queue, WhatIf } from 'echelon-client/calls';
-import { shortNode } from 'echelon-client/short-node';
-import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
-import { readSpec } from '../folder-files.ts';
+import { fittedTable, idColumn } from 'command-kit/table';
+import type { Queue } from 'echelon-client/calls';
 import { group } from '../group.ts';
-import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { row } from '../row.ts';
-import { changedSpec, SPEC_CHANGES, type SpecChanges } from '../spec-changes.ts';
-import { requireKind } from '../spec-file.ts';
 import { duration, NO_REASON, startsIn } from '../states.ts';
 
 type Pauses = Queue['paused'];
@@ -23,7 +12,6 @@ type Pause = NonNullable<Pauses['all']>;
 const ls = row({
   name: 'ls',
   description: 'List the queued experiments with their needs, estimated starts and wait reasons.',
-  wide: true,
   options: [['-n, --limit <count>', 'maximum number of experiments', wholeNumber(1, 100_000), 50]],
   examples: ['echelon queues', 'echelon queues ls --limit 10 --json'],
   verb: 'get',
@@ -151,94 +139,10 @@ const resume = row({
   print: (_queue, given) => `${queueOf(given)} is resumed.`,
 });
 
-const whatIf = row({
-  name: 'what-if',
-  description: 'Show when a spec would start if submitted now, and which experiments it would delay',
-  arguments: [['<file>', 'file with the spec, YAML or JSON; - is standard input']],
-  options: SPEC_CHANGES,
-  examples: [
-    'echelon queues what-if deploy/examples/hgpo.yaml',
-    'echelon queues what-if deploy/examples/hgpo.yaml --priority 5',
-  ],
-  verb: 'post',
-  path: '/v1/queues/what-if',
-  async input({ file, ...changes }: SpecChanges & { file: string }, _client, output) {
-    const given = await readSpec(file, output);
-    requireKind(file, given, 'experiment');
-    // The API validates it.
-    return { body: { spec: changedSpec(given, changes) as ExperimentSpec } };
-  },
-  print: (found, { width, now }) => whatIfText(found, now, width),
-});
-
-/** The answer in words. `now`: ms since 1970. */
-export function whatIfText(
-  { before, after, later, earlier, shifts }: WhatIf,
-  now: number,
-  width?: number | undefined,
-): string {
-  const lines = [`Would start ${startOf(after, now)}.`];
-  if (before !== null) lines.push(`Without the change: ${startOf(before, now)}.`);
-  if (after.waitReason !== null) lines.push(inert(after.waitReason));
-  lines.push('', `${counted(later, 'queued experiment')} would start later, ${earlier} earlier.`);
-  const rows = shifts.map(({ experiment, name, project, from, to }) => [
-    experiment,
-    inert(name),
-    inert(project),
-    duration(from.startAt - now),
-    to === null ? '?' : duration(to.startAt - now),
-  ]);
-  if (rows.length > 0)
-    lines.push(table(['ID', 'NAME', 'PROJECT', 'STARTS IN', 'WOULD START IN'], rows, width));
-  return lines.join('\n');
-}
-
-function startOf({ startsNow, position, estimate, noEstimate, place }: WhatIf['after'], now: number): string {
-  if (startsNow) return 'now';
-  const rank = position === null ? '' : `, at position ${position}`;
-  if (estimate === null) return `at an unknown time${rank}: ${inert(noEstimate ?? '')}`;
-  const where = place === null ? '' : `, on ${place.cluster} ${place.nodes.map(shortNode).join(', ')}`;
-  return `in ${startsIn(estimate, now)}${rank}${where}`;
-}
-
-function priority(output: Output): Command {
-  return apiCommand('priority')
-    .description('Change the priority of a queued experiment.')
-    .argument('<id>', `experiment: ${NAME_FORMS}`)
-    .argument('<priority>', 'from -100 to 100; higher starts first', wholeNumber(-100, 100))
-    .option('--dry-run', 'show when it would start, and which experiments would start later; change nothing')
-    .addHelpText(
-      'after',
-      examples(
-        'echelon priority exp-00cz8h3k7n2q4r5s6t7v 10',
-        'echelon priority exp-00cz8h3k7n2q4r5s6t7v -5 --dry-run',
-      ),
-    )
-    .action(async (name: string, priority: number, options: ApiOptions & { dryRun?: boolean }) => {
-      const client = await clientFor(options);
-      const path = { id: await experimentNamed(client, name) };
-      if (options.dryRun) {
-        const body = { experiment: path.id, priority };
-        const found = await client.post('/v1/queues/what-if', { body });
-        const { columns } = output;
-        return output.line(
-          options.json ? json(found) : wrapped(whatIfText(found, client.now(), columns), columns),
-        );
-      }
-      const experiment = await client.patch('/v1/experiments/{id}', { path, body: { priority } });
-      const { position } = experiment;
-      const place = position === null ? '' : `, at position ${position.rank} of ${position.length}`;
-      output.line(
-        options.json ? json(experiment) : `${experiment.id} has priority ${experiment.priority}${place}`,
-      );
-    });
-}
-
 const description =
   'Show and control the queues of projects. Without a command, list the queued experiments.';
 
-/** When experiments start: `echelon queues` and `priority`. */
+/** `echelon queues`. */
 export const commands = {
-  queues: group({ name: 'queues', alias: 'queue', description }, [ls, whatIf, pause, close, resume]),
-  priority,
+  queues: group({ name: 'queues', alias: 'queue', description }, [ls, pause, close, resume]),
 };

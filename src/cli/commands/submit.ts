@@ -1,6 +1,8 @@
 import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
 import { inert, inertText } from 'command-kit/inert';
 import { json, type Output } from 'command-kit/output';
+import { wrapped } from 'command-kit/width';
 import type { Command } from 'commander';
 import type { ExperimentSpec } from 'echelon-client/calls';
 import { Document, isScalar, visit } from 'yaml';
@@ -8,11 +10,13 @@ import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor, withIdempotencyKey } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
-import { experimentNamed, NAME_FORMS } from '../names.ts';
+import { NAME_FORMS, named } from '../names.ts';
 import { withOptions } from '../row.ts';
-import { changedSpec, changesSpec, SPEC_CHANGES, type SpecChanges } from '../spec-changes.ts';
+import { changedSpec, changesSpec, SET, SPEC_CHANGES, type SpecChanges } from '../spec-changes.ts';
 import { requireKind } from '../spec-file.ts';
 import { submitted } from '../submission.ts';
+import { whatIfText } from '../what-if.ts';
+import { watchSweep } from './sweep-watch.ts';
 import { watchExperiment } from './watch.ts';
 
 interface Options extends ApiOptions, SpecChanges {
@@ -25,7 +29,10 @@ function submit(output: Output): Command {
   return withIdempotencyKey(withOptions(apiCommand('submit'), SPEC_CHANGES))
     .description('Submit an experiment from a YAML or JSON file. The id of the experiment is printed.')
     .argument('<file>', 'file with the spec; - is standard input')
-    .option('--dry-run', 'show the spec with its defaults and the exact command line; submit nothing')
+    .option(
+      '--dry-run',
+      'show the spec with its defaults, the exact command line, the start and the experiments that it would delay; submit nothing',
+    )
     .option('-w, --watch', 'follow the experiment until it has ended')
     .addHelpText(
       'after',
@@ -65,10 +72,12 @@ async function showPlan(input: {
 }): Promise<void> {
   const { client, body, output, asJson } = input;
   const plan = await client.post('/v1/plans', { body });
+  const start = await client.post('/v1/queues/what-if', { body: { spec: body } });
   for (const { severity, message, remedy } of plan.checks) output.remark(`${severity}: ${message} ${remedy}`);
-  if (asJson) return output.line(json(plan));
+  if (asJson) return output.line(json({ ...plan, start }));
   const command = commandLine(plan.plan, LINE_PER_PART);
-  output.line(inertText(`${resolvedYaml(plan.resolved, plan.defaults)}\n\n${command}`));
+  output.line(inertText(`${resolvedYaml(plan.resolved, plan.defaults)}\n\n${command}\n`));
+  output.line(wrapped(whatIfText(start, client.now(), output.columns), output.columns));
 }
 
 /**
@@ -97,22 +106,24 @@ export function resolvedYaml(spec: object, defaults: readonly string[]): string 
 }
 
 function rerun(output: Output): Command {
-  return withIdempotencyKey(withOptions(apiCommand('rerun'), SPEC_CHANGES))
+  return withIdempotencyKey(withOptions(apiCommand('rerun'), [SET]))
     .description(
-      'Submit the spec of an experiment again, with the changes of --set and the like. The id of the new experiment is printed.',
+      'Submit the spec of an experiment again, with the changes of --set. The id of the new experiment is printed. Of a sweep, run the failed children again.',
     )
-    .argument('<id>', `experiment: ${NAME_FORMS}`)
+    .argument('<id>', `experiment or sweep: ${NAME_FORMS}`)
     .option('-w, --watch', 'follow the experiment until it has ended')
     .addHelpText(
       'after',
       examples(
         'echelon rerun @last --watch',
-        'echelon rerun exp-00cz8h3k7n2q4r5s6t7v --set training.seed=2 --name "seed 2"',
+        'echelon rerun exp-00cz8h3k7n2q4r5s6t7v --set training.seed=2 --set name=again',
+        'echelon rerun swp-00cz8h3k7n2q4r5s6t7v',
       ),
     )
     .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
-      const id = await experimentNamed(client, name);
+      const { kind, id } = await named(client, name, ['experiment', 'sweep']);
+      if (kind === 'sweep') return await rerunFailed({ client, id, options, output });
       const body = changesSpec(options) ? await changedBody({ client, id, changes: options }) : undefined;
       const accepted = await submitted({ output, ...options }, (headers) =>
         body === undefined
@@ -125,6 +136,25 @@ function rerun(output: Output): Command {
         return watchExperiment({ client, id: accepted.id, output, json: options.json ?? false });
       output.line(options.json ? json(accepted) : accepted.id);
     });
+}
+
+/** Runs the failed children of a sweep again, with the specs that they have. */
+async function rerunFailed(input: {
+  client: Client;
+  id: string;
+  options: Options;
+  output: Output;
+}): Promise<void> {
+  const { client, id, options, output } = input;
+  if (changesSpec(options))
+    throw new CliError(EXIT.usage, 'The children of a sweep run again as they are. Omit --set.');
+  const answer = await client.post('/v1/sweeps/{id}/rerun-failed', { path: { id } });
+  if (options.watch && answer.rerun > 0)
+    return watchSweep({ client, id, output, json: options.json ?? false });
+  if (options.json) return output.line(json(answer));
+  const { rerun: count } = answer;
+  if (count === 0) return output.line('No child has failed; nothing runs again.');
+  output.line(`${count === 1 ? '1 child runs' : `${count} children run`} again.`);
 }
 
 /** The spec of an experiment with changes, in the project of the experiment unless the changes name another. */

@@ -1,10 +1,9 @@
 import { wholeNumber } from 'command-kit/arguments';
 import { inert } from 'command-kit/inert';
 import { type Column, fittedTable } from 'command-kit/table';
-import { shortened, wrapped } from 'command-kit/width';
+import { shortened } from 'command-kit/width';
 import type { SweepComparison } from 'echelon-client/calls';
 import { valueInWords } from '../../plan/sweep-names.ts';
-import type { SweepSeries } from '../../schemas/sweep.ts';
 import { row, SWEEP } from '../row.ts';
 import { duration } from '../states.ts';
 
@@ -19,7 +18,6 @@ export const compare = row({
   name: 'compare',
   description: 'Compare the children of a sweep: one row per combination of values, aggregated over seeds.',
   arguments: [SWEEP],
-  wide: true,
   options: [
     ['-m, --metric <name...>', 'metrics to show (default: the metric of the sweep)'],
     ['--over <axis...>', 'axes to aggregate over (default: those that end in seed)'],
@@ -98,57 +96,4 @@ const withoutInterval = (text: string, width: number): string =>
 /** A value of an axis as a cell of a table. */
 export function cell(value: unknown): string {
   return shortened(inert(valueInWords(value)), 60);
-}
-
-interface SeriesOptions {
-  metric?: string;
-  over?: string[];
-  resolution: number;
-  limit: number;
-}
-
-/** `echelon sweeps series`: a metric over the steps of each combination. */
-export const series = row({
-  name: 'series',
-  description:
-    'Print a metric over the steps of each combination of a sweep: its mean and spread over seeds.',
-  arguments: [SWEEP, ['[metric]', 'name of the metric (default: the metric of the sweep)']],
-  wide: true,
-  options: [
-    ['--over <axis...>', 'axes to aggregate over (default: those that end in seed)'],
-    ['--resolution <points>', 'maximum number of points per combination', wholeNumber(1, 500), 10],
-    ['-n, --limit <count>', 'maximum number of combinations', wholeNumber(1, 20), 10],
-  ],
-  examples: ['echelon sweeps series swp-00cz8h3k7n2q4r5s6t7v episode/length/mean'],
-  verb: 'get',
-  path: '/v1/sweeps/{id}/series',
-  input: ({ metric, over, limit, resolution }: SeriesOptions) => ({
-    query: { metric, over, limit, resolution },
-  }),
-  print(found, { width }, output) {
-    const hasPoints = found.items.some(({ points }) => points.length > 0);
-    const none = `No child has recorded ${found.metric}. List the metrics of a child with \`echelon metrics ID\`.`;
-    output.line(hasPoints ? describeSeries(found, width) : wrapped(inert(none), width));
-    if (found.next) output.remark('There are more combinations; --limit shows them.');
-  },
-});
-
-function describeSeries({ items }: SweepSeries, width: number | undefined): string {
-  const number = (value: number | null) => (value === null ? '-' : value.toPrecision(4));
-  const axes = Object.keys(items[0]?.values ?? {});
-  const rows = items.flatMap(({ values, points }) =>
-    points.map(({ from, to, n, mean, interval }) => [
-      ...axes.map((axis) => cell(values[axis])),
-      from === to ? from : `${from}-${to}`,
-      n,
-      number(mean),
-      interval === null ? '-' : `${number(interval.low)} to ${number(interval.high)}`,
-    ]),
-  );
-  const titles = [...axes.map(inert), 'STEPS', 'N', 'MEAN', '95 % INTERVAL'];
-  return fittedTable(
-    titles.map((title) => ({ title })),
-    rows,
-    width,
-  );
 }

@@ -3,10 +3,10 @@ import { examples } from 'command-kit/examples';
 import { inert } from 'command-kit/inert';
 import { json, type Output } from 'command-kit/output';
 import { plural } from 'command-kit/plural';
-import { fittedTable, idColumn, widthFor, withWide } from 'command-kit/table';
+import { fittedTable, idColumn } from 'command-kit/table';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { SweepPreview, SweepRequest } from 'echelon-client/calls';
-import { MAX_PAGE } from '../client.ts';
+import { MAX_PAGE, readPages } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor, withIdempotencyKey } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
 import { group } from '../group.ts';
@@ -15,7 +15,7 @@ import { row, SWEEP } from '../row.ts';
 import { requireKind } from '../spec-file.ts';
 import { coloredState, coloredStatus, duration } from '../states.ts';
 import { submitted } from '../submission.ts';
-import { cell, compare, series } from './sweep-results.ts';
+import { cell, compare } from './sweep-results.ts';
 import { findingsInWords, findingsOf, notCreated, progress, watchSweep } from './sweep-watch.ts';
 
 interface ListOptions {
@@ -35,7 +35,6 @@ const apiOrder = (sort: string) => (sort.startsWith('-') ? sort.slice(1) : `-${s
 const ls = row({
   name: 'ls',
   description: 'List sweeps, newest first.',
-  wide: true,
   options: [
     ['--project <project>', 'only this project'],
     ['--sort <order>', 'created, best, progress or failed; - before it reverses', sweepOrder],
@@ -120,20 +119,23 @@ function describePreview({ count, children: first, warnings }: SweepPreview): st
   return [`${plural(count, 'valid child', 'valid children')}; nothing was submitted.`, ...lines].join('\n');
 }
 
-type GetOptions = ApiOptions & { output?: string; limit: number; cursor?: string };
+type GetOptions = ApiOptions & { limit: number };
 
 function get(output: Output): Command {
-  return withWide(apiCommand('get'))
+  return apiCommand('get')
     .description('Show a sweep and its children.')
     .argument(...SWEEP)
-    .option('-n, --limit <count>', 'maximum number of children', wholeNumber(1, 200), 50)
-    .option('--cursor <cursor>', 'show the page with this cursor')
+    .option('-n, --limit <count>', 'maximum number of children', wholeNumber(1, 100_000), 50)
     .addHelpText('after', examples('echelon sweeps get swp-00cz8h3k7n2q4r5s6t7v --limit 200'))
     .action(async (name: string, options: GetOptions) => {
       const client = await clientFor(options);
       const id = await sweepNamed(client, name);
-      const { limit, cursor } = options;
-      const sweep = await client.get('/v1/sweeps/{id}', { path: { id }, query: { limit, cursor } });
+      const read = async (query: { cursor: string | undefined; limit: number }) => {
+        const page = await client.get('/v1/sweeps/{id}', { path: { id }, query });
+        return { ...page, items: page.children };
+      };
+      const { items: children, ...page } = await readPages(read, { limit: options.limit, maxPage: 200 });
+      const sweep = { ...page, children };
       if (options.json) return output.line(json(sweep));
       output.line(`${inert(sweep.name)}  ${coloredState(sweep.state)} (${inert(sweep.reason)})`);
       output.line(progress(sweep));
@@ -156,46 +158,15 @@ function get(output: Output): Command {
         { title: 'WRONG' },
         ...heads.map((title) => ({ title, minWidth: 8 })),
       ];
-      output.line(fittedTable(columns, rows, widthFor(output, options)));
-      if (sweep.next) output.remark(`There are more children: --cursor ${sweep.next}`);
+      output.line(fittedTable(columns, rows, output.columns));
+      if (sweep.next) output.remark('There are more children; --limit shows them.');
     });
 }
-
-const cancel = row({
-  name: 'cancel',
-  description: 'Cancel a sweep with all its children.',
-  arguments: [SWEEP],
-  examples: ['echelon sweeps cancel swp-00cz8h3k7n2q4r5s6t7v'],
-  verb: 'post',
-  path: '/v1/sweeps/{id}/cancel',
-  print: (sweep) => `${sweep.id} ${sweep.state}: ${progress(sweep)}`,
-});
-
-const rerun = row({
-  name: 'rerun',
-  description: 'Run the failed children of a sweep again.',
-  arguments: [SWEEP],
-  examples: ['echelon sweeps rerun swp-00cz8h3k7n2q4r5s6t7v'],
-  verb: 'post',
-  path: '/v1/sweeps/{id}/rerun-failed',
-  print({ rerun: count }) {
-    if (count === 0) return 'No child has failed; nothing runs again.';
-    return `${count === 1 ? '1 child runs' : `${count} children run`} again.`;
-  },
-});
 
 const description =
   'Run one spec with many values and compare the results. Without a command, list the sweeps.';
 
 /** `echelon sweeps`. */
 export const commands = {
-  sweeps: group({ name: 'sweeps', alias: 'sweep', description }, [
-    ls,
-    submit,
-    get,
-    compare,
-    series,
-    cancel,
-    rerun,
-  ]),
+  sweeps: group({ name: 'sweeps', alias: 'sweep', description }, [ls, submit, get, compare]),
 };

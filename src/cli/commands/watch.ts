@@ -25,7 +25,6 @@ const POLL_MS = 5_000;
 interface Options extends ApiOptions {
   after?: string;
   project?: string;
-  verbose?: boolean;
 }
 
 /** `echelon watch`: follows an experiment or a sweep until it has ended, or the events of a project. */
@@ -37,7 +36,6 @@ function watchCommand(output: Output): Command {
     .argument('[id]', `experiment or sweep: ${NAME_FORMS}`)
     .addOption(new Option('--project <project>', 'without an id: only this project'))
     .option('--after <event>', 'start after this event id')
-    .option('-v, --verbose', 'print one line per event, on a terminal too')
     .option('--json', 'print one JSON object per event')
     .addHelpText(
       'after',
@@ -53,8 +51,7 @@ function watchCommand(output: Output): Command {
       if (name !== undefined) {
         const { kind, id } = await named(client, name, ['experiment', 'sweep']);
         if (kind === 'sweep') return await watchSweep({ client, id, output, json });
-        const { verbose } = options;
-        return await watchExperiment({ client, id, output, json, after, verbose });
+        return await watchExperiment({ client, id, output, json, after });
       }
       const { signal } = new AbortController();
       await watchFeed({ client, project: options.project, output, json, after, signal });
@@ -127,7 +124,6 @@ export async function watchExperiment(options: {
   json: boolean;
   after?: string | undefined;
   /** Prints one line per event, on a terminal too. */
-  verbose?: boolean | undefined;
   pollMs?: number;
 }): Promise<void> {
   const { client, id, output } = options;
@@ -135,7 +131,7 @@ export async function watchExperiment(options: {
   // An unknown id is refused before anything is announced.
   await client.get('/v1/experiments/{id}', { path: { id } });
   if (!options.json) output.remark(`Following ${id}. Ctrl-C stops following, not the experiment.`);
-  const isLive = !options.json && !options.verbose && options.after === undefined;
+  const isLive = !options.json && options.after === undefined;
   const block = isLive ? output.block?.() : undefined;
   await interruptible(options, async () => {
     try {

@@ -6,6 +6,7 @@ import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import type { Crash, Lease, Renewal } from '../../store/attempts/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { CordonRule } from '../clusters/faulty-nodes.ts';
+import type { Slurm } from '../clusters/slurm/commands.ts';
 import type { Log } from '../log.ts';
 
 /** Called by the lifecycle for tests. */
@@ -26,6 +27,7 @@ export interface AttemptServices {
   again?: RetryWaits | undefined;
   /** Default: nodes are only cordoned by operators. */
   cordon?: CordonRule | undefined;
+  slurm: Pick<Slurm, 'list'>;
 }
 
 /** The state in which a dispatcher begins with an attempt: it was just claimed, or taken over. */

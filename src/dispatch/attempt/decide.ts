@@ -36,6 +36,8 @@ export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
   'cluster-failed': { words: 'a part of the cluster failed', again: 'cluster', waits: true },
   'gpus-short': { words: 'the cluster had too few free GPUs', again: 'free', waits: true },
   'disk-full': { words: 'a disk was full', again: 'never', waits: false },
+  'allocation-ended': { words: 'the Slurm job of its node ended', again: 'free', waits: false },
+  preempted: { words: 'Slurm preempted the job of its node', again: 'free', waits: false },
 };
 
 /** How long the next attempt waits after a lost attempt; the wait doubles with each of its kind. */

@@ -1,5 +1,6 @@
 import type { Lease } from '../../store/attempts/types.ts';
 import { noteFault } from '../clusters/faulty-nodes.ts';
+import { withAllocation } from './allocation-end.ts';
 import {
   type AttemptContext,
   type AttemptEntry,
@@ -88,9 +89,10 @@ async function lifecycle(context: AttemptContext, markPlaced: () => void): Promi
   const result = await runSteps(context, terms, markPlaced);
   switch (result.kind) {
     case 'ended': {
-      const outcome = await conclude(
-        context,
-        decide(result.ended, {
+      const ended = await withAllocation(context, result.ended);
+      const outcome = await conclude(context, {
+        ended,
+        ...decide(ended, {
           ...terms,
           attempt,
           engine: terms.spec.engine,
@@ -101,8 +103,8 @@ async function lifecycle(context: AttemptContext, markPlaced: () => void): Promi
           quarantine: quarantine?.reason ?? null,
           ...(deps.again && { wait: deps.again }),
         }),
-      );
-      if (outcome !== null) await noteFault(deps, { ...context, ended: result.ended });
+      });
+      if (outcome !== null) await noteFault(deps, { ...context, ended });
       return outcome;
     }
     case 'refused': {

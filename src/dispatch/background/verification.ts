@@ -1,10 +1,10 @@
 import { BatchFormatError } from 'echelon-verify/format';
 import { VerifierBusyError } from 'echelon-verify/pool';
-import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { EchelonError } from '../../core/errors.ts';
 import type { ControllerEvent } from '../../core/events.ts';
 import { retryUntil } from '../../core/retry.ts';
 import { archiveUnavailable } from '../../store/archive/archive-keys.ts';
+import { type StoredReport, unverifiableReport } from '../../store/batches/stored-report.ts';
 import type { BatchRecord } from '../../store/batches/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
@@ -13,27 +13,16 @@ import { type BatchLeases, createBatchLeases } from './batch-leases.ts';
 
 type VerificationEvent = Extract<ControllerEvent, { type: 'verification' }>;
 
-/** The parts of a report that counters and the event need; the store keeps the whole report. */
-export interface ReportSummary {
-  rows: number;
-  exact: number;
-  rounding: number;
-  wrong: number;
-  unverifiable: number;
-  findings: readonly { code: string; severity: 'error' | 'warning' }[];
-  ok: boolean;
-}
-
 /** Recomputes a serialized batch in another process. */
 export interface BatchVerifier {
-  verify(wire: Uint8Array, signal?: AbortSignal): Promise<ReportSummary>;
+  verify(wire: Uint8Array, signal?: AbortSignal): Promise<StoredReport>;
 }
 
 /** A batch whose verification ended its process or the dispatcher so often is unverifiable. */
 const MAX_TRIES = 3;
 
 /** The event that announces a report. */
-export function toVerificationEvent(record: BatchRecord, report: ReportSummary): VerificationEvent {
+export function toVerificationEvent(record: BatchRecord, report: StoredReport): VerificationEvent {
   const errors = report.findings.filter((finding) => finding.severity === 'error');
   return {
     type: 'verification',
@@ -48,25 +37,6 @@ export function toVerificationEvent(record: BatchRecord, report: ReportSummary):
     errors: [...new Set(errors.map((finding) => finding.code))],
     ok: report.ok,
   };
-}
-
-/** The report of a batch that could not be read or recomputed: every row is unverifiable, and a finding states why. */
-export function unverifiableReport(record: BatchRecord, error: unknown): ReportSummary {
-  const message = error instanceof Error ? error.message : String(error);
-  const report = {
-    name: `step ${record.step}`,
-    rows: record.rows,
-    exact: 0,
-    rounding: 0,
-    wrong: 0,
-    unverifiable: record.rows,
-    wrongRows: [],
-    roundingRows: [],
-    findings: [{ code: NOT_VERIFIABLE, severity: 'error' as const, rows: [], message }],
-    ok: false,
-    fingerprint: '',
-  };
-  return report;
 }
 
 /**
@@ -185,7 +155,7 @@ async function reportOf(
   deps: VerificationDeps,
   leases: BatchLeases,
   record: BatchRecord,
-): Promise<ReportSummary | null> {
+): Promise<StoredReport | null> {
   const { deaths = 0 } = record;
   if (deaths >= MAX_TRIES)
     return unverifiableReport(record, new Error(`its verifier ended without a report ${deaths} times`));
@@ -204,7 +174,7 @@ async function recompute(
   { store, verifier, log }: VerificationDeps,
   leases: BatchLeases,
   record: BatchRecord,
-): Promise<ReportSummary | null> {
+): Promise<StoredReport | null> {
   for (let tries = 1; ; tries += 1) {
     const wire = await store.batches.bytes(record).catch((error: unknown) => {
       if (!isArchiveWrong(error) || !leases.mayWait(record)) throw error;
@@ -227,7 +197,7 @@ async function recompute(
 async function storeReport(
   { store, log, retry = { firstMs: 100, longestMs: 3_000 } }: VerificationDeps,
   record: BatchRecord,
-  report: ReportSummary,
+  report: StoredReport,
   stopping: AbortSignal,
 ): Promise<void> {
   await retryUntil(() => store.batches.report(record, toVerificationEvent(record, report), report), {

@@ -10,6 +10,8 @@ import { killCommand } from './setup/actor.ts';
 import type { RayWorkerPackage } from './setup/package.ts';
 import { SetupError, toSetupError } from './setup/problems.ts';
 import { endRayWorker, setUpCluster } from './setup/set-up.ts';
+import { cancelAll } from './slurm/cancel-all.ts';
+import { createSlurm, type Slurm } from './slurm/commands.ts';
 
 /** The request of an `add`. Its secrets are stored separately, as JSON of {@link AddSecret}. */
 export type AddRequest = Omit<RayPlace, 'token' | 'tls'> & {
@@ -29,13 +31,23 @@ export type AddSecret = Pick<RayPlace, 'token' | 'tls'>;
  * Requests that a silent cluster is added again from its record, unless a command on it is already open. After a restart
  * of Ray, this starts a new ray-worker, which finds its attempts again.
  */
-export async function requestRepair(store: Store, { name, ray, backfill }: Cluster): Promise<void> {
-  if (ray === undefined) return;
+export async function requestRepair(store: Store, { name, ray, backfill, slurm }: Cluster): Promise<void> {
+  // Its rounds know whether the head of a cluster from Slurm runs, and register it again.
+  if (ray === undefined || slurm !== undefined) return;
   const { token, tls, ...place } = ray;
+  await requestAdd(store, name, { ...place, backfill, repair: true }, { token, tls });
+}
+
+/** Requests that a cluster is added, unless a command on it is already open. */
+export async function requestAdd(
+  store: Store,
+  name: string,
+  request: AddRequest,
+  secret: AddSecret,
+): Promise<void> {
   if ((await store.commands.open()).some(({ cluster }) => cluster === name)) return;
-  const request: AddRequest = { ...place, backfill, repair: true };
-  const secret = JSON.stringify({ token, tls } satisfies AddSecret);
-  await store.commands.create({ id: newCommandId(), cluster: name, kind: 'add', request, secret });
+  const id = newCommandId();
+  await store.commands.create({ id, cluster: name, kind: 'add', request, secret: JSON.stringify(secret) });
 }
 
 /** The services that run commands on clusters. */
@@ -45,6 +57,7 @@ interface CommandServices {
   /** See `DispatcherDeps`. */
   installation?: string | undefined;
   preflight: RunCommand;
+  slurm?: Slurm | undefined;
   /** Parameters so that tests can reach them. */
   setUp?: typeof setUpCluster;
   endRayWorker?: typeof endRayWorker;
@@ -148,7 +161,10 @@ async function remove(work: CommandWork, deps: CommandServices): Promise<void> {
     );
   }
   await release(cluster, deps);
-  if (cluster.ray) {
+  if (cluster.slurm) {
+    const count = await cancelAll(deps.slurm ?? createSlurm(), cluster);
+    await say(`cancelled ${plural(count, 'job')} of Slurm`);
+  } else if (cluster.ray) {
     await say('ending its ray-worker');
     await (deps.endRayWorker ?? endRayWorker)(cluster.ray).catch((error: unknown) => {
       const { message } = toSetupError(error, cluster.ray!.address);
@@ -170,7 +186,7 @@ async function release(cluster: Cluster, { installation }: Pick<CommandServices,
     release: true,
     tries: 1,
   });
-  if (cluster.asked !== undefined)
+  if (cluster.asked !== undefined && cluster.slurm === undefined)
     await client.autoscale([], AbortSignal.timeout(RELEASE_MS)).catch(() => {});
   // If it does not answer, it refuses its next owner with the remedy.
   await client.describe(AbortSignal.timeout(RELEASE_MS)).catch(() => {});

@@ -1,5 +1,5 @@
 import type { RayWorkerClient, RayWorkerDescription } from '../../rpc/ray-worker.ts';
-import type { Asked, AwayNode, Cluster, ClusterNode, Seen } from '../../store/clusters/types.ts';
+import type { AwayNode, Cluster, ClusterNode, Seen } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
@@ -133,7 +133,7 @@ export function createClusterRefresh(deps: {
         ...(unknownAttempts.length > 0 && { unknownAttempts }),
       });
       repairs.end(cluster);
-      if (cluster.asked !== undefined) await autoscale(cluster.name, client, cluster.asked);
+      await autoscale(cluster, client);
       deps.onRefresh(cluster, toClusterNodes(description));
     } catch (error) {
       const { isNew, answersOthers } = silences.note(cluster);
@@ -148,7 +148,7 @@ export function createClusterRefresh(deps: {
     everyMs: deps.everyMs,
     log,
     async run() {
-      const clusters = await store.clusters.list();
+      const clusters = (await store.clusters.list()).filter(({ address }) => address !== '');
       rayWorkers.update(clusters);
       silences.forgetOthers(clusters);
       await Promise.all(clusters.map(refresh));
@@ -157,12 +157,13 @@ export function createClusterRefresh(deps: {
   return { ...loop, cutOff: silences.cutOff };
 }
 
-/** Tells a ray-worker what to ask its autoscaler for, and logs the first failure. Never rejects. */
+/** Tells a ray-worker what to ask its autoscaler for, if it has one, and logs the first failure. Never rejects. */
 function createAutoscale({ log }: { log: Log }) {
   const failing = new Set<string>();
-  return async (cluster: string, client: RayWorkerClient, { bundles }: Asked): Promise<void> => {
+  return async ({ name: cluster, asked, slurm }: Cluster, client: RayWorkerClient): Promise<void> => {
+    if (asked === undefined || slurm !== undefined) return;
     try {
-      await client.autoscale(bundles, AbortSignal.timeout(ANSWER_MS));
+      await client.autoscale(asked.bundles, AbortSignal.timeout(ANSWER_MS));
       failing.delete(cluster);
     } catch (err) {
       if (!failing.has(cluster)) log.warn({ cluster, err }, "cannot ask the cluster's autoscaler for nodes");

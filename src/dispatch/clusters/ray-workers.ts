@@ -74,9 +74,9 @@ export function createRayWorkers({
     async of(cluster) {
       const before = known.get(cluster);
       if (before) return before.client;
-      update(await store.clusters.list());
+      update((await store.clusters.list()).filter(({ address }) => address !== ''));
       const now = known.get(cluster);
-      if (!now) throw new RayWorkerError('unreachable', `no cluster ${cluster} is known`);
+      if (!now) throw new RayWorkerError('unreachable', `no ray-worker of cluster ${cluster} is known`);
       return now.client;
     },
     close() {

@@ -43,7 +43,7 @@ export async function projectProblem(
 export async function urgentProblem(store: Store, name: string): Promise<FieldProblem | undefined> {
   const { urgentGpuQuota = 0 } = (await store.projects.get(name)) ?? {};
   if (urgentGpuQuota !== 0) return undefined;
-  const message = `cannot be urgent in project ${name}, whose urgentGpuQuota is 0; an admin can raise it with \`echelon projects set ${name} --urgent-gpu-quota GPUS\``;
+  const message = `cannot be urgent in project ${name}, whose urgentGpuQuota is 0; an admin can raise it with \`echelon projects update ${name} --urgent-gpu-quota GPUS\``;
   return { field: '/priorityClass', message };
 }
 

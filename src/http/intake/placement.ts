@@ -63,7 +63,7 @@ export function labelProblem(
   const hint =
     near !== undefined
       ? `did you mean ${near}?`
-      : `known: ${[...new Set(known)].join(', ') || 'none'}; \`echelon clusters label\` sets them`;
+      : `known: ${[...new Set(known)].join(', ') || 'none'}; \`echelon clusters update --label\` sets them`;
   return { field: '/clusterLabels', message: `${whose} ${asked.join(' and ')}; ${hint}` };
 }
 

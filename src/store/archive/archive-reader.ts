@@ -8,8 +8,11 @@ import {
   unpackParts,
 } from './archive-segments.ts';
 
-/** MAX compressed bytes of cached segments; unpacked they take several times as much. */
-const CACHE_BYTES = 8 * 1024 * 1024;
+/** MAX memory of cached segments: eight of the usual size. A larger segment is not kept. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+/** Memory of a Buffer object, and of the other objects of an entry, beside the bytes (Node 24, heap snapshot). */
+const BUFFER_BYTES = 104;
+const ENTRY_BYTES = 200;
 /** Bytes of entries after which a read ends, as in redis/lua/entries.lua. */
 const BYTES_AT_ONCE = 1024 * 1024;
 
@@ -35,35 +38,49 @@ export interface ArchiveReader {
   between(owner: string, segments: readonly Segment[], from: string, to: string): AsyncIterable<RawEntry>;
 }
 
-/** Concurrent callers share the read of a segment. The least recently used segment leaves the cache first. */
+/**
+ * Concurrent callers share the read of a segment. The least recently used segment leaves the cache first. What counts is the
+ * memory of the unpacked entries: lines of a log may take a thousandth of it in the archive.
+ */
 function createSegmentCache(archive: Archive): (owner: string, segment: Segment) => Promise<RawEntry[]> {
   const kept = new Map<string, { bytes: number; entries: Promise<RawEntry[]> }>();
   let keptBytes = 0;
 
-  function forget(digest: string): void {
-    keptBytes -= kept.get(digest)?.bytes ?? 0;
-    kept.delete(digest);
+  function forgetOldest(): void {
+    for (const [digest, { bytes }] of kept) {
+      if (keptBytes <= CACHE_BYTES) return;
+      if (bytes === 0) continue; // still being read, for callers that wait
+      keptBytes -= bytes;
+      kept.delete(digest);
+    }
   }
 
-  return (owner, { entries: { digest, bytes } }) => {
+  return (owner, { entries: { digest } }) => {
     const known = kept.get(digest);
     if (known) {
       kept.delete(digest);
       kept.set(digest, known);
       return known.entries;
     }
-    const entries = archive.get(owner, digest).then(unpackEntries);
-    kept.set(digest, { bytes, entries });
-    keptBytes += bytes;
-    entries.catch(() => {
-      if (kept.get(digest)?.entries === entries) forget(digest);
-    });
-    for (const oldest of kept.keys()) {
-      if (keptBytes <= CACHE_BYTES || oldest === digest) break;
-      forget(oldest);
-    }
-    return entries;
+    const read = { bytes: 0, entries: archive.get(owner, digest).then(unpackEntries) };
+    kept.set(digest, read);
+    read.entries.then(
+      (entries) => {
+        read.bytes = memoryOf(entries);
+        keptBytes += read.bytes;
+        forgetOldest();
+      },
+      () => kept.delete(digest),
+    );
+    return read.entries;
   };
+}
+
+function memoryOf(entries: readonly RawEntry[]): number {
+  return entries.reduce(
+    (sum, entry) => sum + sizeOf(entry) + ENTRY_BYTES + BUFFER_BYTES * entry.fields.length,
+    ENTRY_BYTES,
+  );
 }
 
 /** See {@link ArchiveReader}. */

@@ -169,6 +169,7 @@ async function end(run: RunScript, lease: Lease, decision: EndDecision): Promise
     waitsFor: '',
     ...decision,
     after: `,${after.join()},`,
+    ...(decision.ended && { ended: JSON.stringify(decision.ended) }),
   };
   const reply = await run('end', [JSON.stringify(ended)]);
   const [outcome, state] = reply as ['ok' | 'lost' | 'illegal', State];

@@ -14,8 +14,11 @@ export interface Lease extends AttemptName {
   token: string;
 }
 
-/** Where an attempt's end leads. `queued` puts the experiment back into the queue, at its old position. */
-export type EndDecision =
+/**
+ * Where an attempt's end leads. `queued` puts the experiment back into the queue, at its old position. `ended`: how the attempt
+ * ended, if its own events do not say it.
+ */
+export type EndDecision = { ended?: Ended } & (
   | { to: 'succeeded' | 'cancelled'; reason: string }
   /** `quarantined`: the attempt repeatedly crashed dispatchers. */
   | { to: 'failed'; reason: string; quarantined?: true }
@@ -32,7 +35,8 @@ export type EndDecision =
       waitsFor?: string;
       avoid?: string[];
       portable?: true;
-    };
+    }
+);
 
 /** The outcome of a lease's renewal. */
 export interface Renewal {

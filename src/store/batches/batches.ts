@@ -6,7 +6,7 @@ import { compareIds, readSegments } from '../archive/archive-segments.ts';
 import { toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { RunScript } from '../redis/scripts.ts';
+import { type Counted, replaceable } from './stored-report.ts';
 import type { BatchRecord, PendingLease } from './types.ts';
 
 /** Parts of a batch that one reading step holds in memory. */
@@ -14,7 +14,7 @@ const PARTS_PER_READ = 32;
 
 /** Recorded batches and their reports. */
 export function createBatches(context: StoreContext) {
-  const { redis, keys, run } = context;
+  const { redis, keys } = context;
   return {
     async list(id: string): Promise<BatchRecord[]> {
       const [rows, reports] = (await runAll(
@@ -43,14 +43,14 @@ export function createBatches(context: StoreContext) {
     ...createPending(context),
     /**
      * Stores the report, its event and the counters, once. A second report of the same batch is ignored ('known'). Exception:
-     * it replaces a first report of `not-verifiable`, and its event says so.
+     * it replaces a first report of `not-verifiable`, or one that cannot be read, and its event says so.
      */
     report: (
       record: BatchRecord,
       event: Extract<ControllerEvent, { type: 'verification' }>,
       report: unknown,
-    ) => storeReport(run, record, { event, report }),
-    /** Has the batches verified again whose reports say `not-verifiable`; returns their number. */
+    ) => storeReport(context, record, { event, report }),
+    /** Has the batches verified again that could not be verified, or whose reports cannot be read; returns their number. */
     verifyAgain: (id: string) => verifyAgain(context, id),
   };
 }
@@ -65,8 +65,7 @@ async function verifyAgain({ redis, keys, run }: StoreContext, id: string): Prom
     const [next, found] = await guarded(redis.hscan(keys.reports(id), cursor, 'COUNT', REPORTS_PER_CALL));
     const fields: string[] = [];
     for (let at = 0; at < found.length; at += 2) {
-      const { findings = [] } = JSON.parse(found[at + 1]!) as { findings?: { code: string }[] };
-      if (findings.some(({ code }) => code === NOT_VERIFIABLE)) fields.push(found[at]!);
+      if (replaceable(found[at + 1]!) !== undefined) fields.push(found[at]!);
     }
     if (fields.length > 0) await run('verify-again', [id, ...fields]);
     for (const field of fields) pending.add(field);
@@ -134,21 +133,24 @@ function createPending(context: StoreContext) {
 }
 
 async function storeReport(
-  run: RunScript,
+  { redis, keys, run }: StoreContext,
   { experiment, attempt, batch }: BatchRecord,
   { event, report }: { event: Extract<ControllerEvent, { type: 'verification' }>; report: unknown },
 ): Promise<'stored' | 'replaced' | 'known'> {
-  const found = {
-    experiment,
-    batch: `${attempt}:${batch}`,
-    exact: event.exact,
-    rounding: event.rounding,
-    wrong: event.wrong,
-    unverifiable: event.unverifiable,
-    errors: event.errors.length,
-    isVerified: !event.errors.includes(NOT_VERIFIABLE),
+  const field = `${attempt}:${batch}`;
+  const { exact, rounding, wrong, unverifiable, errors } = event;
+  const unreadable = errors.includes(NOT_VERIFIABLE) ? 1 : 0;
+  const found = { exact, rounding, wrong, unverifiable, errors: errors.length, unreadable };
+  const send = async (before?: { report: string; counted: Counted }) => {
+    const stated = { experiment, batch: field, found, before };
+    return await run('report', [JSON.stringify(stated), JSON.stringify(report), JSON.stringify(event)]);
   };
-  const outcome = await run('report', [JSON.stringify(found), JSON.stringify(report), JSON.stringify(event)]);
+  let outcome = await send();
+  if (outcome === 'known' && unreadable === 0) {
+    const before = await guarded(redis.hget(keys.reports(experiment), field));
+    const counted = before === null ? undefined : replaceable(before);
+    if (before !== null && counted !== undefined) outcome = await send({ report: before, counted });
+  }
   if (outcome === 'missing') {
     throw new EchelonError('not-found', `Attempt ${attempt} of ${experiment} has no batch ${batch}`);
   }

@@ -1,3 +1,5 @@
+import type { StoredReport } from './stored-report.ts';
+
 /** A batch that an attempt has completely recorded. */
 export interface BatchRecord {
   experiment: string;
@@ -11,8 +13,8 @@ export interface BatchRecord {
   lastEntry: string;
   /** GPU milliseconds since the attempt's batch before it, or its launch; 0 in records of 0.1.0. */
   gpuMs: number;
-  /** The stored report (JSON of the verifier's BatchReport), or null. */
-  report: unknown;
+  /** The verifier's report, or null. */
+  report: StoredReport | null;
   /** For a batch taken for verification: number of other processes that began to verify it and never finished. */
   deaths?: number;
 }

@@ -49,7 +49,7 @@ export function isLeapt(correction: number): boolean {
 
 /** For logs and the readiness of a process. */
 export const LEAPT =
-  "The clock of Redis has leapt. The store's time continues without the leap, and retention deletes nothing. Set the clock of its machine right; if it is right now, run `echelon clock confirm`.";
+  "The clock of Redis has leapt. The store's time continues without the leap, and retention deletes nothing. Set the clock of its machine right; if it is right now, run `echelon clock --confirm`.";
 
 /**
  * The correction from now on. The store's time continues at the pace of the steady clocks of the processes: a leap of the

@@ -7,7 +7,7 @@ import { guarded, runAll } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { Allocation, Cluster, Seen } from './types.ts';
+import type { Allocation, Cluster, Seen, SlurmState } from './types.ts';
 
 /** A ray-worker without a report for longer counts as not answering. Dispatchers ask it every two seconds. */
 const SILENT_MS = 15_000;
@@ -24,9 +24,10 @@ const SETTINGS = [
   'cordons',
   'storage',
   'nodeTypes',
+  'slurm',
 ] as const;
 /** Everything that is stored beside the record of a cluster and its last report. */
-const STORED = [...SETTINGS, 'asked'] as const;
+const STORED = [...SETTINGS, 'asked', 'slurmState'] as const;
 
 /** Clusters, and what is allocated on them. */
 export function createClusters(context: StoreContext) {
@@ -59,6 +60,16 @@ export function createClusters(context: StoreContext) {
     /** Records what the cluster's ray-worker is to ask the autoscaler for. No user changes it, so it has no revision. */
     async ask(name: string, asked: NonNullable<Cluster['asked']>): Promise<void> {
       await runAll(redis.pipeline().hset(`${keys.clusters}:set`, `asked:${name}`, JSON.stringify(asked)));
+    },
+
+    /** Leases the work with Slurm to one dispatcher. False: another one has it. */
+    async holdSlurm(dispatcher: string, leaseMs: number): Promise<boolean> {
+      return (await run('hold-slurm', [dispatcher, leaseMs])) === 1;
+    },
+
+    /** Records the jobs of a cluster. False: this dispatcher has no lease, or the cluster gets no nodes from Slurm any more. */
+    async recordSlurm(dispatcher: string, name: string, state: SlurmState): Promise<boolean> {
+      return (await run('record-slurm', [dispatcher, name, JSON.stringify(state)])) === 1;
     },
 
     /** Records the report of a cluster's ray-worker; ignored if the cluster was removed or has another address. */

@@ -6,7 +6,7 @@ import type { AttemptName } from '../attempts/types.ts';
 /** A cluster as the store knows it. `token` and `ca` never leave through the API. */
 export interface Cluster {
   name: string;
-  /** host:port of the ray-worker. */
+  /** host:port of the ray-worker; empty: the head of its Ray was not there yet. */
   address: string;
   token: string;
   /** PEM of the authority that signed the ray-worker's certificate; null: no TLS. */
@@ -53,6 +53,86 @@ export interface Cluster {
   asked?: Asked;
   /** Nodes that were seen within the last hour and are away. Absent: none. */
   away?: readonly AwayNode[];
+  /** Where its head and its nodes are asked for as Slurm jobs. Absent: it is a Ray cluster that exists. Set only by `set`. */
+  slurm?: SlurmPlace;
+  /** Its jobs in Slurm. Absent: none was asked for yet. Set only by `recordSlurm`. Never leaves through the API as a whole. */
+  slurmState?: SlurmState;
+}
+
+/** How a cluster's jobs are asked for in Slurm: one job for the head of its Ray, and one for each node that joins it. */
+export interface SlurmPlace {
+  partition: string;
+  /** Partition of the head's job; null: the same. */
+  headPartition: string | null;
+  account: string | null;
+  qos: string | null;
+  constraint: string | null;
+  /** What the job of a node asks for. */
+  node: { gpus: number; cpus: number; memoryMb: number | null };
+  maxNodes: number;
+  /** Time limits of the jobs. */
+  minutes: number;
+  headMinutes: number;
+  /** How long before its end a node is drained. */
+  noticeSeconds: number;
+  /** How long a node without experiments is kept. */
+  idleSeconds: number;
+  /** Whether no other job may share the nodes. Ray before 2.52 knows no tokens, and is started only then. */
+  exclusive: boolean;
+  /** Shell commands that each job runs before Ray; null: none. */
+  setup: string | null;
+  /** The directory of `ray` and `python` on the nodes. */
+  bin: string;
+  /** A directory that the login node and all nodes see. */
+  sharedRoot: string;
+  /** Host of OpenSSH on which Slurm's commands run; null: they run beside the dispatcher. */
+  ssh: string | null;
+  /** When an administrator stated all this, in ms since 1970: failures before count no more. */
+  statedAt: number;
+}
+
+/** What is known of a cluster's jobs in Slurm. Instants are in ms since 1970, by the server's clock. */
+export interface SlurmState {
+  /** Ray's token of the cluster. */
+  token: string;
+  jobs: readonly SlurmJob[];
+  /** Ends of jobs that brought no node, the latest last. */
+  failedAt: readonly number[];
+  /** Why Slurm was not asked, or gave nothing; null: nothing is wrong. */
+  problem: string | null;
+  /** Until when Slurm is asked for nothing, as allocations have failed; null: it may be asked. */
+  waitsUntil: number | null;
+  /** When Slurm last answered. */
+  answeredAt: number | null;
+}
+
+/** A job that was asked for. It is recorded before Slurm hears of it, and is found again by its request. */
+export interface SlurmJob {
+  request: string;
+  role: 'head' | 'node';
+  askedAt: number;
+  /** Slurm's id; null: its answer is not known yet. */
+  job: string | null;
+  /** Slurm's state of the job, such as PENDING; `asked` before the first answer, `gone` if Slurm does not know it any more. */
+  state: string;
+  /** Why it waits, in Slurm's word; null: it does not. */
+  reason: string | null;
+  /** Slurm's estimate of its start, or its start; null: none. */
+  startsAt: number | null;
+  /** Since when it has been seen running; null: it has not. */
+  runningSince: number | null;
+  /** Its time limit, once it runs. */
+  endsAt: number | null;
+  /** The Ray that a node joins, as host:port. */
+  head: string | null;
+  /** When it ended; null: it has not. */
+  endedAt: number | null;
+  /** Why it was cancelled here; null: it was not. */
+  cancelled: string | null;
+  /** Its node's id in Ray; null: the node was not seen there. */
+  node: string | null;
+  /** Since when its node has had no experiment; null: it has some. */
+  idleSince: number | null;
 }
 
 /** Equal nodes that an autoscaler may bring. `max`: how many of them the cluster may have. `labels`: that they have in Ray. */

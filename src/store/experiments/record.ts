@@ -5,6 +5,7 @@ import type { State } from '../../core/states.ts';
 import type { ExpectedPlace } from '../../schemas/answer-parts.ts';
 import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
 import type { Attempt } from '../attempts/types.ts';
+import { readReport } from '../batches/stored-report.ts';
 import type { BatchRecord } from '../batches/types.ts';
 import type { QueuedExperiment } from '../queue/types.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
@@ -180,7 +181,7 @@ export function toBatch(
     firstEntry: firstEntry ?? '',
     lastEntry: lastEntry ?? '',
     gpuMs: Number(gpuMs ?? 0),
-    report: json(report ?? undefined) ?? null,
+    report: report ? readReport(report, { step: Number(step), rows: Number(rows) }) : null,
   };
 }
 

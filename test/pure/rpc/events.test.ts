@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import protobuf from 'protobufjs';
-import { END_CAUSES } from '../../../src/core/events.ts';
+import { RAY_WORKER_CAUSES } from '../../../src/core/events.ts';
 import { toEnded, toNumber, toNumberedEvent } from '../../../src/rpc/events.ts';
 import { METHODS } from '../../../src/rpc/methods.ts';
 
@@ -126,7 +126,7 @@ describe('events of the wire', () => {
       names.map(([, value]) => toEnded({ cause: value }).cause),
       names.map(([name]) => name.toLowerCase().replaceAll('_', '-')),
     );
-    assert.equal(names.length, END_CAUSES.length);
+    assert.equal(names.length, RAY_WORKER_CAUSES.length);
     assert.equal(toEnded({ cause: 99 as 1 }).cause, 'failed');
   });
 

@@ -37,6 +37,7 @@ describe('the step of the action, with the files of a runner', () => {
     await Promise.all([writeFile(output!, ''), writeFile(summary!, '')]);
     const env = {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       GITHUB_OUTPUT: output,
       GITHUB_STEP_SUMMARY: summary,
       GITHUB_WORKSPACE: workspace,

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { BatchVerifier, ReportSummary } from '../../../src/dispatch/background/verification.ts';
+import type { BatchVerifier } from '../../../src/dispatch/background/verification.ts';
+import type { StoredReport } from '../../../src/store/batches/stored-report.ts';
 import { type Bench, startBench, until } from '../../support/dispatch.ts';
+import { reportOf } from '../../support/report.ts';
 
 /** Finds a wrong row in every batch, once `over` has come. */
 function accusing(over: Promise<void>): BatchVerifier {
   return {
-    async verify(): Promise<ReportSummary> {
+    async verify(): Promise<StoredReport> {
       await over;
-      const findings = [{ code: 'wrong-rows', severity: 'error' as const }];
-      return { rows: 4, exact: 3, rounding: 0, wrong: 1, unverifiable: 0, findings, ok: false };
+      const counts = { rows: 4, exact: 3, rounding: 0, wrong: 1, unverifiable: 0 };
+      return reportOf({ step: 1, ...counts, errors: ['wrong-rows'], ok: false });
     },
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReportSummary } from '../../../src/dispatch/background/verification.ts';
+import type { StoredReport } from '../../../src/store/batches/stored-report.ts';
 import { startBench, until } from '../../support/dispatch.ts';
 import { startDispatcherProcess } from '../../support/dispatcher-processes.ts';
 import { recordBatch, running } from '../../support/store.ts';
@@ -28,7 +28,7 @@ test('a batch that kills each process that verifies it is given up after three; 
   }
   assert.equal(died, 3);
   const reports = (await bench.store.batches.list(lease.experiment)).map(
-    ({ report }) => report as ReportSummary,
+    ({ report }) => report as StoredReport,
   );
   assert.deepEqual(
     reports.map(({ exact }) => exact),

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { watchStore } from '../../../src/main/watch-store.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
+import { partialStore } from '../../support/partial-store.ts';
 import { type Scope, storeFor } from '../../support/store.ts';
 
 async function benchFor(t: Scope, { everyMs = 50, allowUnfit = false } = {}) {
@@ -48,4 +50,43 @@ test('a reconnect is followed by a check at once', async (t) => {
   await server.restart();
   await again;
   await is('store-foreign');
+});
+
+/* Fails if the check that ends last decides, or if a check without an answer counts as one. */
+test('a slow check does not overwrite what a later check found, and does count if the later one got no answer', async (t) => {
+  const installation = 'own';
+  const answers: PromiseWithResolvers<string>[] = [];
+  const store = partialStore({
+    installation: () => {
+      const answer = Promise.withResolvers<string>();
+      answers.push(answer);
+      return answer.promise;
+    },
+  });
+  const connection = new EventEmitter<{ ready: [] }>();
+  const watch = watchStore({
+    ...{ store, connection, installation, allowUnfit: true, log: QUIET },
+    everyMs: 3_600_000,
+  });
+  t.after(async () => watch.stop());
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const begin = () => {
+    connection.emit('ready');
+    return answers.at(-1)!;
+  };
+  const [first, second] = [begin(), begin()];
+  second.resolve('another');
+  await settled();
+  assert.equal(watch.fault()?.code, 'store-foreign');
+  first.resolve(installation);
+  await settled();
+  assert.equal(watch.fault()?.code, 'store-foreign', 'the earlier check ended after the later one');
+
+  const [third, fourth] = [begin(), begin()];
+  fourth.reject(new Error('no answer'));
+  await settled();
+  assert.equal(watch.fault()?.code, 'store-foreign');
+  third.resolve(installation);
+  await settled();
+  assert.equal(watch.fault(), null);
 });

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { ControllerEvent, Ended, NumberedEvent } from '../../../src/core/events.ts';
 import { redisFor } from '../../support/redis.ts';
+import { reportOf } from '../../support/report.ts';
 import { claimed, coded, running, storeFor, submitInput } from '../../support/store.ts';
 
 describe('the life of an experiment', () => {
@@ -78,9 +79,10 @@ describe('the life of an experiment', () => {
       errors: ['x'],
       ok: false,
     };
-    assert.equal(await store.batches.report(pending, event, { a: 1 }), 'stored');
-    assert.equal(await store.batches.report(pending, event, { a: 2 }), 'known');
-    assert.deepEqual((await store.batches.get(input.id, 1, 1))?.report, { a: 1 });
+    const report = reportOf(event);
+    assert.equal(await store.batches.report(pending, event, report), 'stored');
+    assert.equal(await store.batches.report(pending, event, { ...report, name: 'late' }), 'known');
+    assert.deepEqual((await store.batches.get(input.id, 1, 1))?.report, report);
     assert.equal(await store.batches.backlog(), 0);
 
     const record = await store.experiments.get(input.id);

@@ -92,6 +92,11 @@ describe('a comparison in Chromium', { skip: NO_BROWSER }, () => {
       ...['comparison', 'export', kept.id, file, '--url', scene.url, '--token', scene.token],
     ]);
     assert.equal(error, undefined);
+    const games = join(folder, 'games.csv');
+    await runProgram(keptOutput(), [
+      ...['comparison', 'export', kept.id, games, '--url', scene.url, '--token', scene.token],
+    ]);
+    assert.equal(await readFile(games, 'utf8'), fromScreen);
     for (const { width, colorScheme } of VIEWS) {
       const own = await openPage(browser, { offline: true, colorScheme, viewport: { width, height: 900 } });
       own.page.on('request', (request) => {

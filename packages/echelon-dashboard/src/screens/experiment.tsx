@@ -29,7 +29,7 @@ const TABS: readonly Tab[] = [
   ['curves', 'Curves', 'metrics'],
   ['verification', 'Verification', 'batches'],
   ['logs', 'Logs', 'logs'],
-  ['attempts', 'Attempts', 'attempts'],
+  ['attempts', 'Attempts', 'get'],
   ['spec', 'Spec', 'get'],
 ];
 

@@ -1,6 +1,5 @@
 import type { Experiment } from 'echelon-client/calls';
 import { useGet } from '../app/resource.ts';
-import { command } from '../models/commands.ts';
 import { batchHref } from '../models/paths.ts';
 import { count, inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
@@ -17,7 +16,7 @@ export function Rules() {
   const presets = useGet('/v1/rules/presets', {});
   return (
     <>
-      <Head title="Rules" command={command('rules')} />
+      <Head title="Rules" />
       <div class="stack">
         <Await of={list}>
           {({ items, next }) => {

@@ -73,7 +73,7 @@ export function Submit() {
             {checked?.sweep && problems.length === 0 && <PlannedSweep sweep={checked.sweep} />}
           </Step>
           <Preflight key={text} spec={single} onErrors={setErrors} />
-          <Step number={3} title="Start" command="echelon queues what-if SPEC.yaml">
+          <Step number={3} title="Start" command="echelon submit --dry-run SPEC.yaml">
             {checked?.sweep && spec && <p class="muted">Of the first child:</p>}
             <Start spec={single} />
           </Step>

@@ -84,15 +84,8 @@ function refuseUnused(
   }
 }
 
-/** The parameters that have their own option. */
-const FLAGS: Readonly<Record<string, string>> = {
-  historyLength: '--history-length',
-  mode: '--mode',
-  deviation: '--deviation',
-};
-
 function flagOf(key: string): string {
-  return FLAGS[key] ?? `--param ${key}`;
+  return `--param ${key}`;
 }
 
 function describe(batch: Batch, advantage: Float64Array): (string | number)[] {

@@ -27,8 +27,7 @@ export function fileCommands(streams: TextStreams): Command[] {
   const ends = async (exitCode: Promise<number>): Promise<void> => {
     process.exitCode = await exitCode;
   };
-  const io = ({ json }: { json?: boolean | undefined }): TextStreams =>
-    json ? withJsonErrors(streams) : fittedTo(streams);
+  const io = (options: { json?: boolean | undefined }): TextStreams => streamsFor(streams, options);
   const verify = verifyCommand(io, parameterOf);
 
   const explain = withDumpOptions(
@@ -64,15 +63,7 @@ ${examples('echelon explain dump.json.gz', 'echelon explain dump.json.gz --batch
   const estimate = file('estimate', 'Estimate the advantages of recorded batches with any estimator.')
     .argument('<file>', FILE)
     .addOption(new Option('--estimator <name>', "estimator (default: the batch's)").choices(estimatorNames()))
-    .option('--history-length <K>', 'hgpo: number of previous states that must agree', wholeNumber(0, 1e9))
-    .addOption(
-      new Option('--mode <mode>', `${withParameter('mode')}: normalization`).choices([
-        'mean_std_norm',
-        'mean_norm',
-      ]),
-    )
-    .addOption(new Option('--deviation <kind>', 'standard deviation').choices(['population', 'sample']))
-    .option('--param <name=value>', 'any other parameter of the estimator; repeatable', parameterOf, {})
+    .option('--param <name=value>', 'parameter of the estimator; repeatable', parameterOf, {})
     .option('--batch <name>', 'only this batch')
     .addHelpText(
       'after',
@@ -82,12 +73,12 @@ ${columns(allParameters())}
 The output is the distribution of the advantages. --json prints every advantage:
 {"batches": [{"name", "estimator", "fingerprint", "advantage"}]}.
 ${examples(
-  'echelon estimate dump.json.gz --estimator hgpo --history-length 4 --json',
+  'echelon estimate dump.json.gz --estimator hgpo --param historyLength=4 --json',
   'echelon estimate dump.json.gz --estimator grpo --param epsilon=1e-4 --param normalizeByStd=false',
 )}`,
     )
-    .action((path: string, { estimator, batch, json, param, ...own }: EstimateOptions) =>
-      ends(estimateFile(path, { estimator, batch, json, params: { ...param, ...own } }, io({ json }))),
+    .action((path: string, { estimator, batch, json, param: params }: EstimateOptions) =>
+      ends(estimateFile(path, { estimator, batch, json, params }, io({ json }))),
     );
 
   const compare = file('compare', 'Compare several estimators on recorded batches.')
@@ -124,12 +115,14 @@ ${examples('echelon signal dump.json.gz')}`,
 
 interface EstimateOptions {
   estimator?: EstimatorName;
-  historyLength?: number;
-  mode?: 'mean_std_norm' | 'mean_norm';
-  deviation?: 'population' | 'sample';
   param?: Readonly<Record<string, ParameterValue>>;
   batch?: string;
   json?: boolean;
+}
+
+/** The streams of a command, with or without `--json`. */
+export function streamsFor(streams: TextStreams, { json }: { json?: boolean | undefined }): TextStreams {
+  return json ? withJsonErrors(streams) : fittedTo(streams);
 }
 
 /** A terminal gets every line broken between words. */
@@ -152,13 +145,6 @@ const FILE = 'file with recorded batches';
 
 function allParameters(): string[] {
   return [...new Set(estimatorNames().flatMap((name) => Object.keys(estimatorOf(name).parameters)))];
-}
-
-/** The names of the estimators that have the parameter. */
-function withParameter(key: string): string {
-  return estimatorNames()
-    .filter((name) => key in estimatorOf(name).parameters)
-    .join(', ');
 }
 
 /** Adds the `name=value` of a repeated option. An estimator with the parameter must allow the value. */

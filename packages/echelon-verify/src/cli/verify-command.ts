@@ -54,7 +54,8 @@ function stages(text: string): StageName[] {
   }
 }
 
-interface Flags extends DumpFlags {
+/** The options of `echelon verify`. */
+export interface Flags extends DumpFlags {
   require?: StageName[];
   json?: boolean;
   html?: string;
@@ -80,11 +81,17 @@ export function verifyCommand(
     );
   return withDumpOptions(command, parameterOf)
     .addHelpText('after', HELP)
-    .action(async (paths: string[], flags: Flags) => {
-      const streams = io(flags);
-      const program = command.parent?.name();
-      process.exitCode = await orUnreadable(streams, () =>
-        verifyFiles(paths, { ...statedBy(flags), ...(program && { program }) }, streams),
-      );
-    });
+    .action((paths: string[], flags: Flags) => verifyPaths(paths, flags, io(flags), command.parent?.name()));
+}
+
+/** What `echelon verify` does with files and folders; it sets the exit status. `program`: its name in hints. */
+export async function verifyPaths(
+  paths: readonly string[],
+  flags: Flags,
+  streams: TextStreams,
+  program: string | undefined,
+): Promise<void> {
+  process.exitCode = await orUnreadable(streams, () =>
+    verifyFiles([...paths], { ...statedBy(flags), ...(program && { program }) }, streams),
+  );
 }

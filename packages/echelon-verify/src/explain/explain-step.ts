@@ -1,18 +1,18 @@
 /** Explains one token: the chain from its log-probs to its gradient coefficient, and the first stage that breaks. */
 
+import { significant } from 'command-kit/number';
 import type { Interval } from '../arithmetic/interval.ts';
 import { emptyInterval, errorOf } from '../arithmetic/interval.ts';
-import type { RowOutcome } from '../report/report.ts';
-import { significant } from 'command-kit/number';
-import { type StepModel, stepModel } from '../step/model/chain.ts';
 import type { StepBatch } from '../format/step-batch.ts';
+import type { RowOutcome } from '../report/report.ts';
+import { SIDE } from '../step/losses/loss.ts';
+import { type StepModel, stepModel } from '../step/model/chain.ts';
 import { CODE, OUTCOMES } from '../step/model/judge.ts';
 import { integersOf } from '../step/model/layout.ts';
-import { SIDE } from '../step/losses/loss.ts';
 import { lackingComputedWeight } from '../step/model/needs.ts';
+import { STAGES, type StageName } from '../step/model/step-report.ts';
 import { EXACT_CHECKS, maskFault } from '../step/stages/exact-checks.ts';
 import { tokenChecks } from '../step/stages/token-checks.ts';
-import { STAGES, type StageName } from '../step/model/step-report.ts';
 import { precisionOf } from '../step/verify-step.ts';
 
 /** One line of the chain. */

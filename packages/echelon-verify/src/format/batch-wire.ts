@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { present } from '../base/present.ts';
 import { echelon } from '../gen/batch.js';
-import type { AnyParameters, ParameterRules, ParameterValue } from '../kernel/estimators/parameters.ts';
+import type { AnyParameters, ParameterValue } from '../kernel/estimators/parameters.ts';
 import { estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
 import { GOAL } from '../kernel/graph.ts';
 import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/stages/token-sequences.ts';
@@ -159,9 +159,11 @@ function decodeProvenance(message: Message): Record<string, unknown> {
 function decodeEstimator(place: Place, { estimator }: Message): BatchEstimator {
   if (!estimator?.name) throw missing(place, 'estimator.name', 'the name of the estimator');
   const { name, gamma, invalidActionPenalty, precision, forms, parameters } = estimator;
-  const own = parameters?.length ? decodeParameters(parameters) : decodeFixed(name, estimator);
+  const hasParameters = isEstimatorName(name) && Object.keys(estimatorOf(name).parameters).length > 0;
+  if (hasParameters && !parameters?.length)
+    throw missing(place, 'estimator.parameters', `the parameters of ${name}`);
   const params = {
-    ...own,
+    ...decodeParameters(parameters ?? []),
     estimator: name,
     gamma: gamma ?? 0,
     invalidActionPenalty: invalidActionPenalty ?? 0,
@@ -176,48 +178,11 @@ function decodeParameters(parameters: readonly echelon.batch.v1.Parameter.$Prope
   );
 }
 
-/**
- * The parameters that the message has fields for: all that a message without `parameters` states. proto3 omits a number
- * that is 0 and a flag that is false: those of the estimator are stated with that value.
- */
-function decodeFixed(name: string, estimator: echelon.batch.v1.Estimator.$Properties): JsonObject {
-  const rules = rulesOf(name);
-  const fields = FIXED.flatMap((key): [string, unknown][] => {
-    const value = estimator[key];
-    if (value) return [[key, value]];
-    const kind = rules[key]?.kind;
-    return kind === 'number' || kind === 'flag' ? [[key, kind === 'number' ? 0 : false]] : [];
-  });
-  return Object.fromEntries(fields);
-}
-
-/** Parameters with a field of their own, from before there was `parameters`. No new estimator adds one. */
-const FIXED = [
-  'historyLength',
-  'mode',
-  'lengthWeightAlpha',
-  'baseGroup',
-  'stepAdvantageWeight',
-  'normalizeByStd',
-  'epsilon',
-  'deviation',
-  'statistics',
-] as const;
-
 function encodeEstimator(estimator: BatchEstimator): echelon.batch.v1.Estimator {
   const { name, params, others, ...ofBatch } = estimator;
   const stated: AnyParameters = { ...others, ...params };
-  const aliased = Object.entries(rulesOf(name))
-    .filter(([, { alias }]) => alias !== undefined)
-    .map(([key, { alias }]) => [alias, stated[key]]);
-  const all = { ...stated, ...Object.fromEntries(aliased) };
-  const fixed = Object.fromEntries(FIXED.filter((key) => key in all).map((key) => [key, all[key]]));
   const parameters = Object.entries(stated).map(([key, value]) => encodeParameter(key, value));
-  return new echelon.batch.v1.Estimator({ name, ...ofBatch, ...fixed, parameters });
-}
-
-function rulesOf(name: string): ParameterRules {
-  return isEstimatorName(name) ? estimatorOf(name).parameters : {};
+  return new echelon.batch.v1.Estimator({ name, ...ofBatch, parameters });
 }
 
 function encodeParameter(name: string, value: ParameterValue): echelon.batch.v1.Parameter.$Properties {

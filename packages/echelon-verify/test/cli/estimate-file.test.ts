@@ -37,7 +37,7 @@ test('a parameter that the estimator does not have is refused, not ignored', asy
   const options = { estimator: 'grpo', params: { historyLength: 3 } } as const;
   assert.equal(await estimateFile(FILE, options, streams.io), 2);
   assert.equal(streams.out(), '');
-  assert.match(streams.err(), /--history-length is a parameter of hgpo, not of grpo/);
+  assert.match(streams.err(), /--param historyLength is a parameter of hgpo, not of grpo/);
 });
 
 test('an unreadable file is status 2', async () => {

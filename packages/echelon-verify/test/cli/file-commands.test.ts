@@ -38,7 +38,7 @@ test('explain, estimate and compare take their options', async () => {
   const explained = JSON.parse((await run('explain', ...at, '--row', '3')).stdout) as { row: number };
   assert.equal(explained.row, 3);
   const estimated = JSON.parse(
-    (await run('estimate', ...at, '--estimator', 'gigpo', '--mode', 'mean_std_norm')).stdout,
+    (await run('estimate', ...at, '--estimator', 'gigpo', '--param', 'mode=mean_std_norm')).stdout,
   ) as { batches: { fingerprint: string }[] };
   assert.match(estimated.batches[0]!.fingerprint, /^gigpo\(mean_std_norm/);
   const params = ['--param', 'epsilon=1e-4', '--param', 'baseGroup=true', '--param', 'zero=keep'];

@@ -180,6 +180,8 @@ describe('the wire: bad batches', () => {
     refused(stating({ historyLength: 4000 }), 'estimator.historyLength', 'invalid');
     refused(bent({ estimator: { ...estimator, name: '' as 'hgpo' } }), 'estimator.name', 'missing');
     refused(stating({ epsilon: Number.NaN }), 'estimator.epsilon', 'invalid');
+    // As a writer that knows no list of parameters sends it: no default is put in their place.
+    refused(bent({ estimator: { ...estimator, params: {} as never } }), 'estimator.parameters', 'missing');
   });
 
   test('whatever bytes are turned, it reads or says BatchFormatError', () => {

@@ -42,6 +42,7 @@ export async function clusterView(
     storage: cluster.storage ?? null,
     nodeTypes: structuredClone(cluster.nodeTypes ?? []) as ClusterView['nodeTypes'],
     autoscaler: autoscalerOf(cluster),
+    slurm: slurmOf(cluster),
     paused: pauses.clusters.get(cluster.name) ?? null,
     lastSeenAt: cluster.lastSeenAt,
     nodes: cluster.nodes.map((node) => nodeView(node, cluster, items)),
@@ -79,6 +80,17 @@ function nodeView(
 function autoscalerOf({ asked }: Cluster): ClusterView['autoscaler'] {
   if (asked === undefined || asked.nodes.length === 0) return null;
   return { nodes: asked.nodes.map((node) => ({ ...node })), since: asked.since };
+}
+
+function slurmOf({ slurm, slurmState }: Cluster): ClusterView['slurm'] {
+  if (slurm === undefined) return null;
+  const { partition, maxNodes } = slurm;
+  const { problem = null, waitsUntil = null, answeredAt = null, jobs = [] } = slurmState ?? {};
+  const live = jobs.filter(({ endedAt }) => endedAt === null);
+  const shown = live.map(({ job, role, state, reason, startsAt, endsAt }) => {
+    return { job, role, state, reason, startsAt, endsAt };
+  });
+  return { partition, maxNodes, problem, waitsUntil, answeredAt, jobs: shown };
 }
 
 const HELD: readonly string[] = ['launching', 'running', 'cancelling'];

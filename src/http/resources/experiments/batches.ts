@@ -1,11 +1,12 @@
 import { BatchFormatError } from 'echelon-verify/format';
-import type { RowCounts, StepReport } from 'echelon-verify/report';
+import type { RowCounts } from 'echelon-verify/report';
 import { OUTCOMES } from 'echelon-verify/report';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import type { BatchDetail, BatchPage, BatchView } from '../../../schemas/records.ts';
+import type { StoredReport } from '../../../store/batches/stored-report.ts';
 import type { BatchRecord } from '../../../store/batches/types.ts';
 import type { Store } from '../../../store/store.ts';
 import { createCursors } from '../../server/cursor.ts';
@@ -63,7 +64,7 @@ function addRead(app: App, { store }: RouteDeps): void {
       const { attempt, batch } = request.params;
       const { id } = await experimentOf(store, request, request.params.id);
       const { step, rows, digest, report } = await batchOf(store, { id, attempt, batch });
-      return { attempt, batch, step, rows, digest, report: report ?? null };
+      return { attempt, batch, step, rows, digest, report };
     },
   });
 }
@@ -112,16 +113,10 @@ function viewOf({ attempt, batch, step, rows, digest, report }: BatchRecord): Ba
   return { attempt, batch, step, rows, digest, verification: inShort(report) };
 }
 
-type Summary = Omit<NonNullable<BatchView['verification']>, 'findings' | 'errors' | 'kind' | 'stages'>;
-
 /** What of the verifier's report is shown in a list. */
-function inShort(report: unknown): BatchView['verification'] {
-  if (report === null || report === undefined) return null;
-  const { findings, step, ...rest } = report as Summary & {
-    findings: { code: string; severity: string }[];
-    step?: Pick<StepReport, 'stages'>;
-  };
-  const { ok, exact, rounding, wrong, unverifiable } = rest;
+function inShort(report: StoredReport | null): BatchView['verification'] {
+  if (report === null) return null;
+  const { findings, step, ok, exact, rounding, wrong, unverifiable } = report;
   return {
     kind: step === undefined ? 'advantage' : 'step',
     ok,

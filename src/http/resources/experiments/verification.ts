@@ -79,7 +79,7 @@ function addReports(app: App, { store, settings }: RouteDeps): void {
           step,
           rows,
           digest,
-          report: report ?? null,
+          report,
         })),
         next,
       };

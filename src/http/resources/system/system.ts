@@ -75,7 +75,7 @@ async function storeChecks(store: Store): Promise<Check[]> {
       'Clock',
       !isLeapt(correction),
       isLeapt(correction) ? LEAPT : 'steady',
-      'Confirm it with `echelon clock confirm` once it is right.',
+      'Confirm it with `echelon clock --confirm` once it is right.',
     ),
   ];
 }

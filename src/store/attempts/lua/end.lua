@@ -6,7 +6,8 @@
 -- ARGV[1]   table (JSON): experiment, attempt (string), token, to (the decided state), reason, after (states that it may
 --           follow: ',a,b,'), attemptsAbove (the next attempt is numbered above this; 0: above the current one), waitMs (delay
 --           of the next attempt), waitsFor (why, in words), avoid (nodes, if
---           the next attempt prefers others), portable (the checkpoint binds it to no cluster), quarantined
+--           the next attempt prefers others), portable (the checkpoint binds it to no cluster), quarantined, ended (JSON: how the
+--           attempt ended, if its events do not say it)
 -- Returns   {'ok', the recorded state}; {'ok', 'cancelling'}: with attemptsAbove, nothing was changed, because a cancel came
 --           first and a higher attempt may still run
 -- Errors    {'lost'}; {'illegal', state}: the decision must not follow the current state
@@ -35,6 +36,7 @@ end
 
 local now = nowMs()
 redis.call('ZREM', root .. ':leases', id)
+if ended.ended then redis.call('HSET', x .. ':attempts', attempt .. ':ended', ended.ended) end
 if redis.call('ZREM', root .. ':runs', id) == 1 then
   redis.call('SREM', root .. ':runs:' .. record[4], id)
   -- The client of an external run does not know of the cancel, so its record names the caller of the cancel.

@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
--- Stores the report of a batch, its event and the counters, once. A report replaces an earlier one of the code
--- `not-verifiable` if it could verify the batch: another verifier gave up too early.
+-- Stores the report of a batch, its event and the counters, once. It replaces an earlier report only if that is the one that
+-- the caller read and may replace.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 table (JSON): experiment, batch (attempt:batch), exact, rounding, wrong, unverifiable, errors (number of error
---           findings), isVerified; 2 report (JSON), 3 event (JSON)
+-- ARGV      1 table (JSON): experiment, batch (attempt:batch), found (what the report adds to the counters: exact, rounding,
+--           wrong, unverifiable, errors, unreadable), before (optional: `report`, as it is stored, and `counted`, what it has
+--           added); 2 report (JSON), 3 event (JSON)
 -- Returns   'stored' | 'replaced' | 'known' | 'missing' (no such batch)
 -- Events    verification, under the experiment's current attempt, with "replaces" if it does; published in the feeds if it
 --           has wrong rows or errors, or replaces a report
@@ -13,41 +14,27 @@
 -- include feed
 -- include pending
 
-local found, report = cjson.decode(ARGV[1]), ARGV[2]
-local root, id, batch = KEYS[1], found.experiment, found.batch
+local stated, report, event = cjson.decode(ARGV[1]), ARGV[2], ARGV[3]
+local root, id, batch, found, before = KEYS[1], stated.experiment, stated.batch, stated.found, stated.before
 local x = root .. ':x:' .. id
 if redis.call('HEXISTS', x .. ':batches', batch) == 0 then return 'missing' end
 dropPending(root, id .. ':' .. batch)
 
--- The report that this one replaces; nil if it does not.
-local function replaced()
-  if not found.isVerified or redis.call('HEXISTS', x, 'streamExpired') == 1 then return nil end
-  local before = cjson.decode(redis.call('HGET', x .. ':reports', batch))
-  for _, finding in ipairs(before.findings or {}) do
-    if finding.code == 'not-verifiable' then return before end
-  end
-end
-
-local outcome, event, grown = 'stored', ARGV[3], #report
-if redis.call('HSETNX', x .. ':reports', batch, report) == 0 then
-  local before = replaced()
-  if not before then return 'known' end
-  outcome, event = 'replaced', string.sub(event, 1, -2) .. ',"replaces":true}'
-  grown = grown - redis.call('HSTRLEN', x .. ':reports', batch)
-  redis.call('HSET', x .. ':reports', batch, report)
-  redis.call('HINCRBY', x, 'vUnverifiable', -before.unverifiable)
-  -- The one error of the replaced report was `not-verifiable`.
-  redis.call('HINCRBY', x, 'vErrors', -1)
-  redis.call('HINCRBY', x, 'vUnreadable', -1)
-else
+local outcome, grown = 'stored', #report
+if redis.call('HSETNX', x .. ':reports', batch, report) == 1 then
   redis.call('HINCRBY', x, 'vVerified', 1)
+else
+  if not before or redis.call('HEXISTS', x, 'streamExpired') == 1 then return 'known' end
+  if redis.call('HGET', x .. ':reports', batch) ~= before.report then return 'known' end
+  outcome, event = 'replaced', string.sub(event, 1, -2) .. ',"replaces":true}'
+  grown = grown - #before.report
+  redis.call('HSET', x .. ':reports', batch, report)
 end
-redis.call('HINCRBY', x, 'vExact', found.exact)
-redis.call('HINCRBY', x, 'vRounding', found.rounding)
-redis.call('HINCRBY', x, 'vWrong', found.wrong)
-redis.call('HINCRBY', x, 'vUnverifiable', found.unverifiable)
-redis.call('HINCRBY', x, 'vErrors', found.errors)
-if not found.isVerified then redis.call('HINCRBY', x, 'vUnreadable', 1) end
+local COUNTERS = { exact = 'vExact', rounding = 'vRounding', wrong = 'vWrong', unverifiable = 'vUnverifiable',
+  errors = 'vErrors', unreadable = 'vUnreadable' }
+for name, counter in pairs(COUNTERS) do
+  redis.call('HINCRBY', x, counter, int(found[name] - (before and before.counted[name] or 0)))
+end
 local record = redis.call('HMGET', x, 'attempt', 'project', 'name', 'sweep', 'archived')
 countBytes(root, record[2], x, grown)
 countStream(root, record[2], x, addEntry(x, record[1] .. '-*', 't', 'verification', 'a', int(nowMs()), 'd', event))

@@ -39,6 +39,8 @@ describe('decide', () => {
       'cluster-failed': 'queued',
       'gpus-short': 'queued',
       'disk-full': 'failed',
+      'allocation-ended': 'queued',
+      preempted: 'queued',
     });
   });
 

@@ -13,26 +13,37 @@ async function run(...argv: string[]) {
   return { output, ...(await runProgram(output, ['clusters', ...argv, ...connection])) };
 }
 
-test('labels are set, taken away and shown', async () => {
-  assert.deepEqual((await run('label', 'fleet')).output.lines, ['no labels']);
-  assert.deepEqual((await run('label', 'fleet', 'gpu=h100', 'zone=x')).output.lines, ['gpu=h100 zone=x']);
-  assert.deepEqual((await run('label', 'fleet', 'zone=')).output.lines, ['gpu=h100']);
-  assert.equal((await run('label', 'fleet', 'gpu')).exitCode, 2);
+const update = (...argv: string[]) => run('update', 'fleet', ...argv);
+
+/** What the command says of the labels, or of the environment. */
+const said = async (name: string, ...argv: string[]) =>
+  (await update(...argv)).output.lines
+    .join('\n')
+    .split('\n')
+    .find((line) => line.startsWith(`${name}: `))
+    ?.slice(name.length + 2);
+
+test('labels are set, taken away and shown, and the other settings stay', async () => {
+  assert.equal(await said('labels'), 'none');
+  assert.equal(await said('labels', '--label', 'gpu=h100', '--label', 'zone=x'), 'gpu=h100 zone=x');
+  assert.equal(await said('labels', '--label', 'zone=', '--storage', 'lustre'), 'gpu=h100');
+  assert.equal(await said('storage'), 'lustre');
+  await assert.rejects(update('--label', 'gpu'), /must be key=value/);
 });
 
 test('variables are set, removed and shown, and a value may contain =', async () => {
-  assert.deepEqual((await run('env', 'fleet')).output.lines, ['no variables']);
-  const set = await run('env', 'fleet', 'HF_HOME=/shared/hf', 'NCCL_SOCKET_IFNAME=^lo=x');
-  assert.deepEqual(set.output.lines, ['HF_HOME=/shared/hf NCCL_SOCKET_IFNAME=^lo=x']);
-  assert.deepEqual((await run('env', 'fleet', 'HF_HOME=')).output.lines, ['NCCL_SOCKET_IFNAME=^lo=x']);
+  assert.equal(await said('environment'), 'none');
+  const set = await said('environment', '--env', 'HF_HOME=/shared/hf', '--env', 'NCCL_SOCKET_IFNAME=^lo=x');
+  assert.equal(set, 'HF_HOME=/shared/hf NCCL_SOCKET_IFNAME=^lo=x');
+  assert.equal(await said('environment', '--env', 'HF_HOME='), 'NCCL_SOCKET_IFNAME=^lo=x');
 });
 
 test('a variable of Ray and a secret in plain text are refused for a cluster, and nothing changes', async () => {
-  const before = (await run('env', 'fleet')).output.lines;
-  assert.match((await run('env', 'fleet', 'RAY_ADDRESS=x:1')).error!.message, /env\/RAY_ADDRESS/);
-  const secret = await run('env', 'fleet', `HF_TOKEN=hf_${'a1B2'.repeat(8)}`);
+  const before = await said('environment');
+  assert.match((await update('--env', 'RAY_ADDRESS=x:1')).error!.message, /env\/RAY_ADDRESS/);
+  const secret = await update('--env', `HF_TOKEN=hf_${'a1B2'.repeat(8)}`);
   assert.match(secret.error!.message, /Hugging Face token/);
-  assert.deepEqual((await run('env', 'fleet')).output.lines, before);
+  assert.equal(await said('environment'), before);
 });
 
 test('a label and a variable of `add` are key=value, and may be repeated', async () => {
@@ -51,9 +62,9 @@ test('a label and a variable of `add` are key=value, and may be repeated', async
 test('labels that several people set at once are all set', async () => {
   const words = Array.from({ length: 6 }, (_one, at) => `key${at}=x`);
   // Fails where labels are read and written without a look at what changed in between.
-  const ran = await Promise.all(words.map((word) => run('label', 'fleet', word)));
+  const ran = await Promise.all(words.map((word) => update('--label', word)));
   for (const { error } of ran) assert.equal(error, undefined);
-  const shown = (await run('label', 'fleet')).output.lines[0]!;
+  const shown = (await said('labels'))!;
   for (const word of words) assert.ok(shown.includes(word), `${word} in ${shown}`);
 });
 

@@ -150,6 +150,7 @@ test('the table counts nodes, free and allocated resources', () => {
     storage: null,
     nodeTypes: [],
     autoscaler: null,
+    slurm: null,
     paused: null,
     nodes: [
       { id: 'n', ...node, labels: {} },
@@ -178,6 +179,8 @@ test('clusters update states the storage and the node types, and `none` deletes 
   const { output, exitCode } = await run('update', 'scaled', '--storage', 'lustre-a', ...types);
   assert.equal(exitCode, 0);
   assert.deepEqual(output.lines.join('\n').split('\n'), [
+    'labels: none',
+    'environment: none',
     'storage: lustre-a',
     'node type: gpus=4,cpus=32,max=8,gpu=a100',
     'node type: gpus=0,cpus=16,max=2',

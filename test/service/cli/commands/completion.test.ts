@@ -42,23 +42,23 @@ function offeredByFish(line: string): string[] {
 
 test('fish completes commands, options and their values', { skip: NO_FISH }, () => {
   assert.deepEqual(offeredByFish('echelon subm'), ['submit']);
-  assert.deepEqual(offeredByFish('echelon sweeps c'), ['cancel', 'compare']);
-  assert.deepEqual(offeredByFish('echelon sweep --url u c'), ['cancel', 'compare']);
+  assert.deepEqual(offeredByFish('echelon clusters d'), ['delete', 'drain']);
+  assert.deepEqual(offeredByFish('echelon cluster --url u d'), ['delete', 'drain']);
   assert.deepEqual(offeredByFish('echelon sweeps submit --dr'), ['--dry-run']);
-  assert.deepEqual(offeredByFish('echelon logs x --source std'), ['stderr', 'stdout']);
+  assert.deepEqual(offeredByFish('echelon usage --by cl'), ['cluster']);
 });
 
 test('commands, and commands within them, are completed', () => {
   assert.deepEqual(offered('echelon subm'), ['submit']);
-  assert.deepEqual(offered('echelon sweeps c'), ['compare', 'cancel']);
-  assert.deepEqual(offered('echelon sweep --url u c'), ['compare', 'cancel']);
+  assert.deepEqual(offered('echelon clusters d'), ['drain', 'delete']);
+  assert.deepEqual(offered('echelon cluster --url u d'), ['drain', 'delete']);
   assert.ok(offered('echelon ').length > 20);
 });
 
 test('options and the values of those with a choice are completed', () => {
   assert.deepEqual(offered('echelon submit --wa'), ['--watch']);
   assert.deepEqual(offered('echelon sweeps submit --dr'), ['--dry-run']);
-  assert.deepEqual(offered('echelon logs x --source std'), ['stdout', 'stderr']);
+  assert.deepEqual(offered('echelon usage --by cl'), ['cluster']);
 });
 
 test('no words are offered in place of a file', () => {

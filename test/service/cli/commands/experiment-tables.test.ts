@@ -5,7 +5,6 @@ import { EXIT } from 'command-kit/exit';
 import { wrapped } from 'command-kit/width';
 import { differencesOf } from '../../../../src/plan/differences.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
-import type { SweepSeries } from '../../../../src/schemas/sweep.ts';
 import { keptOutput, runProgram } from '../../../support/cli.ts';
 import { assertPrinted } from '../../../support/printed.ts';
 import { recordedApi } from '../../../support/recorded-answers.ts';
@@ -30,17 +29,12 @@ async function printed(...commands: string[][]): Promise<Record<string, string>>
   return all;
 }
 
-test('attempts prints where each ran and how it ended, inert, and names a stop once', async (t) => {
-  const some = [ids.failed, ids.one, ids.stopped];
-  assertPrinted(t, 'attempts', await printed(...some.map((id) => ['attempts', id])));
-  const asJson = await run('attempts', ids.failed, '--json');
-  assert.equal(asJson.output.json<{ items: unknown[] }>().items.length, 1);
-});
-
-test('artifacts lists checkpoints, paths inert', async (t) => {
-  assertPrinted(t, 'artifacts', await printed(['artifacts', ids.saved], ['artifacts', ids.failed]));
-  const asJson = await run('artifacts', ids.saved, '--json');
-  assert.equal(asJson.output.json<{ items: Artifact[] }>().items[0]!.path, '/shared/\u001b[31m5');
+test('get shows where each attempt ran and how it ended, the checkpoints and the rules, all inert', async (t) => {
+  const some = [ids.failed, ids.one, ids.stopped, ids.saved, ids.ruled, ids.fired];
+  assertPrinted(t, 'get', await printed(...some.map((id) => ['get', id])));
+  const { output } = await run('get', ids.saved, '--json');
+  const { attempts, artifacts } = output.json<{ attempts: unknown[]; artifacts: Artifact[] }>();
+  assert.deepEqual([attempts.length, artifacts[0]!.path], [1, '/shared/\u001b[31m5']);
 });
 
 test('metrics lists names with their last values, inert, and the named ones over the steps', async (t) => {
@@ -71,17 +65,6 @@ test('metrics prints every value at full precision', async () => {
   );
 });
 
-test('rules shows the presets without a server, and the rules of an experiment and when they fired', async (t) => {
-  const output = keptOutput();
-  await runProgram(output, ['rules', '--json']);
-  assert.equal(output.json<unknown[]>().length, 16);
-  const some = [ids.ruled, ids.fired, ids.saved].flatMap((id) => [
-    ['rules', id],
-    ['get', id],
-  ]);
-  assertPrinted(t, 'rules', await printed(...some));
-});
-
 test('two specs differ in the values that one has otherwise, or alone', () => {
   assert.deepEqual(differencesOf({ a: 1, b: { c: [1], 'x/y': 1 } }, { a: 1, b: { c: [2] }, d: null }), [
     { pointer: '/b/c', a: [1], b: [2] },
@@ -100,37 +83,22 @@ test('diff shows the values in which two experiments differ, and both results', 
   );
 });
 
-test('the series of a sweep is a table of means per combination and steps, or JSON', async (t) => {
-  const commands = [
-    ['sweeps', 'series', ids.newSweep],
-    ['sweeps', 'series', ids.sweep, 'm'],
-  ];
-  assertPrinted(t, 'sweeps-series', await printed(...commands));
-  const [first] = (await run('sweeps', 'series', ids.sweep, 'm', '--json')).output.json<SweepSeries>().items;
-  assert.deepEqual([first!.points.length, first!.points[0]!.mean], [1, 0.25]);
-});
-
-const { failed, fired, saved, measured, ruled, one, two, sweep, newSweep } = ids;
+const { failed, fired, saved, measured, ruled, one, two, sweep } = ids;
 
 /** Commands of people who look at a terminal of 80 columns. */
 const LOOKS: string[][] = [
   ['ls'],
   ['ls', '--columns', 'id,name,state,attempt,metric:actor/kl'],
-  ...[failed, fired, one].map((id) => ['get', id]),
-  ['attempts', failed],
-  ['artifacts', saved],
+  ...[failed, fired, one, saved, ruled].map((id) => ['get', id]),
   ['metrics', measured],
   ['metrics', measured, 'actor/kl', '--resolution', '4'],
-  ['rules'],
-  ...[ruled, fired].map((id) => ['rules', id]),
   ['batches', saved],
   ['diff', one, two],
   ['sweeps'],
   ['sweeps', 'get', sweep],
   ['sweeps', 'compare', sweep],
-  ['sweeps', 'series', newSweep],
   ['presets'],
-  ['presets', 'get', 'paper-main-table'],
+  ['presets', 'ls', 'paper-main-table'],
   ['plan', '--recipe', 'qwen2.5_1.5b_alfworld_train'],
   ['queues'],
   ['clusters'],
@@ -139,7 +107,7 @@ const LOOKS: string[][] = [
   ['keys'],
   ['audit'],
   ['whoami'],
-  ['retention'],
+  ['projects', 'get', 'default'],
 ];
 
 test('in a terminal of 80 columns no table and no sentence is broken within a word', async (t) => {
@@ -148,7 +116,7 @@ test('in a terminal of 80 columns no table and no sentence is broken within a wo
   t.mock.timers.enable({ apis: ['Date'], now: submittedAt + 90 * 60_000 });
   const shown: Record<string, string> = {};
   for (const argv of LOOKS) {
-    const needsNoServer = ['presets', 'plan'].includes(argv[0]!) || argv.join() === 'rules';
+    const needsNoServer = ['presets', 'plan'].includes(argv[0]!);
     const output = Object.assign(keptOutput(), { columns: 80 });
     await runProgram(output, [...argv, ...(needsNoServer ? [] : connection)]);
     shown[argv.join(' ')] = [...output.remarks.map((one) => wrapped(one, 80)), ...output.lines].join('\n');

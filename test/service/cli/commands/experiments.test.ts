@@ -51,7 +51,7 @@ describe('commands on experiments', () => {
 
   test('notes and tags are written, found and shown, and the columns are those that are named', async () => {
     const id = (await run('submit', file, '--name', 'noted')).output.lines[0]!;
-    await run('note', id, 'diverged \u001b[2J', '--tags', 'baseline, bad-seed');
+    await run('update', id, '--note', 'diverged \u001b[2J', '--tags', 'baseline, bad-seed');
     assert.match(
       (await run('get', id)).output.lines[0]!,
       /note {10}diverged .*\ntags {10}baseline, bad-seed/,
@@ -61,7 +61,7 @@ describe('commands on experiments', () => {
       output.lines[0]!.replace(/ {2,}/g, '|'),
       'NAME|TAGS|NOTE|m\nnoted|baseline, bad-seed|diverged \\u001b[2J|-',
     );
-    assert.match((await run('note', id)).error!.message, /Give a note, or tags with --tags/);
+    assert.match((await run('update', id)).error!.message, /Give --priority, --note or --tags/);
     await assert.rejects(run('ls', '--columns', 'nme'), /The columns are id, name/);
   });
 
@@ -93,13 +93,13 @@ describe('commands on experiments', () => {
       assert.equal(listed.exitCode, EXIT.ok, listed.error?.message);
       return listed.output.json<{ items: { id: string }[] }>().items.map((item) => item.id);
     };
-    assert.ok((await ids('--state', 'queued,running', '--name', 'from a', '--since', '1h')).includes(id));
-    assert.deepEqual(await ids('--name', 'from b'), []);
+    assert.ok((await ids('--state', 'queued,running', '--search', 'from a', '--since', '1h')).includes(id));
+    assert.deepEqual(await ids('--search', 'from b'), []);
     assert.deepEqual(await ids('--until', '1h'), []);
     assert.deepEqual(await ids('--since', '2999-01-01'), []);
     for (let made = 0; made < 3; made++) await run('submit', file);
     assert.equal((await ids('--limit', '3')).length, 3);
-    assert.match((await run('ls', '--name', 'from b')).output.lines[0]!, /No experiments match/);
+    assert.match((await run('ls', '--search', 'from b')).output.lines[0]!, /No experiments match/);
     await assert.rejects(run('ls', '--since', 'yesterday'), /90min, 12h, 7d/);
   });
 
@@ -198,10 +198,10 @@ describe('commands on experiments', () => {
       id,
       '--set',
       'replay.batches=7',
-      '--name',
-      'again',
-      '--priority',
-      '3',
+      '--set',
+      'name=again',
+      '--set',
+      'priority=3',
     );
     const made = (await api.store.experiments.get(output.lines[0]!))!;
     assert.deepEqual([made.name, made.priority, made.project], ['again', 3, 'default']);

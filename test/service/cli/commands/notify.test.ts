@@ -27,8 +27,8 @@ test('subscriptions are added, listed, tested and removed', async () => {
   assert.match((await run('test', id)).output.lines.join(), /A test is on its way/);
   assert.deepEqual((await run('deliveries', id)).output.lines, ['1 pending, 0 dead letters.']);
   assert.deepEqual((await run('resend', id)).output.lines, ['0 messages will be sent again.']);
-  assert.deepEqual((await run('rm', id)).output.lines, [`${id} removed`]);
-  assert.equal((await run('rm', id)).exitCode, 4);
+  assert.deepEqual((await run('delete', id)).output.lines, [`${id} deleted`]);
+  assert.equal((await run('delete', id)).exitCode, 4);
 });
 
 test('a subscription needs one target', async () => {

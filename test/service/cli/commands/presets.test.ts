@@ -19,16 +19,16 @@ describe('echelon presets', () => {
     assert.deepEqual(JSON.parse(await presets('--json')), JSON.parse(JSON.stringify(allPresets())));
   });
 
-  test("get shows the trainings of a preset with the paper's figures", async () => {
-    const shown = await presets('get', 'paper-main-table');
+  test("ls shows the trainings of a preset with the paper's figures", async () => {
+    const shown = await presets('ls', 'paper-main-table');
     assert.match(shown, /HGPO K=4 7b webshop .* 90\.49 +79\.29/);
-    const { name, runs } = JSON.parse(await presets('get', 'paper-history-ablation', '--json'));
+    const { name, runs } = JSON.parse(await presets('ls', 'paper-history-ablation', '--json'));
     assert.equal(name, 'paper-history-ablation');
     assert.equal(runs.length, 4);
   });
 
-  test('get names the nearest preset for an unknown name', async () => {
-    await assert.rejects(presets('get', 'paper-main-tabel'), {
+  test('ls names the nearest preset for an unknown name', async () => {
+    await assert.rejects(presets('ls', 'paper-main-tabel'), {
       exitCode: 2,
       message: /Did you mean paper-main-table/,
     });

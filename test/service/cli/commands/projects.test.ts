@@ -12,20 +12,21 @@ async function run(...argv: string[]) {
 }
 
 test('projects are made, shown, changed and removed', async () => {
-  await run('add', 'vision', '--weight', '2', '--gpu-quota', '16', '--keep-batches', '30');
+  await run('add', 'vision', '--weight', '2', '--gpu-quota', '16', '--retain', 'batches=30');
   assert.deepEqual(
     { ...(await store.projects.get('vision')), createdAt: 0 },
     newProject({ name: 'vision', weight: 2, gpuQuota: 16, retention: { batchesDays: 30 } }, 0),
   );
   assert.match((await run()).output.lines.join(), /vision +2 +16 +0 +0 B +8.6 GB +30 d +default/);
-  await run('set', 'vision', '--gpu-quota', 'none', '--keep-streams', 'ever');
+  await run('update', 'vision', '--gpu-quota', 'none', '--retain', 'streams=ever');
   const changed = await store.projects.get('vision');
   assert.deepEqual([changed?.weight, changed?.gpuQuota], [2, null]);
   assert.deepEqual(changed?.retention, { batchesDays: 30, streamsDays: null });
-  await run('set', 'vision', '--store-quota', '1.5GB');
+  await run('update', 'vision', '--store-quota', '1.5GB');
   assert.equal((await store.projects.get('vision'))?.storeQuotaBytes, 1_500_000_000);
   assert.match((await run()).output.lines.join(), /vision +2 +none +0 +0 B +1\.5 GB/);
-  assert.equal((await run('set', 'vision')).exitCode, 2);
+  assert.equal((await run('update', 'vision')).exitCode, 2);
+  await assert.rejects(run('update', 'vision', '--retain', 'batch=3'), /It must be batches, streams/);
   assert.deepEqual((await run('delete', 'vision')).output.lines, ['vision deleted']);
   assert.equal((await run('delete', 'vision')).exitCode, 4);
 });
@@ -33,9 +34,9 @@ test('projects are made, shown, changed and removed', async () => {
 test('two retentions that are set at the same time are both kept', async () => {
   await run('add', 'vision-2');
   await Promise.all([
-    run('set', 'vision-2', '--keep-batches', '30'),
-    run('set', 'vision-2', '--keep-streams', '60'),
-    run('set', 'vision-2', '--keep-records', '90'),
+    run('update', 'vision-2', '--retain', 'batches=30'),
+    run('update', 'vision-2', '--retain', 'streams=60'),
+    run('update', 'vision-2', '--retain', 'records=90'),
   ]);
   const changed = await store.projects.get('vision-2');
   assert.deepEqual(changed?.retention, { batchesDays: 30, streamsDays: 60, recordsDays: 90 });

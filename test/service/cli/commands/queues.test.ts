@@ -8,12 +8,7 @@ const { store, connection } = await apiFor({ after });
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  const options = argv.includes('--') ? [] : connection;
-  const before = argv.includes('--') ? [argv[0]!, ...connection, ...argv.slice(1)] : argv;
-  return {
-    output,
-    ...(await runProgram(output, [...before, ...options])),
-  };
+  return { output, ...(await runProgram(output, [...argv, ...connection])) };
 }
 
 test('queues lists the queued experiments as a table or JSON', async () => {
@@ -66,14 +61,17 @@ test('the queues of all projects and of one are closed with a reason, listed and
   assert.deepEqual((await store.queue.pauses()).closed, { all: null, projects: new Map() });
 });
 
-test('priority changes a priority, also to a negative one', async () => {
+test('update changes a priority, also to a negative one', async () => {
   const experiment = (await store.queue.ids(1))[0]!;
-  assert.deepEqual((await run('priority', experiment, '7')).output.lines, [
-    `${experiment} has priority 7, at position 1 of 1`,
-  ]);
-  await run('priority', '--', experiment, '-5');
+  const update = async (priority: string) => {
+    const output = keptOutput();
+    await runProgram(output, ['update', experiment, '--priority', priority, ...connection]);
+    return output.lines;
+  };
+  assert.deepEqual(await update('7'), [`${experiment} has priority 7, at position 1 of 1`]);
+  await update('-5');
   assert.equal((await store.experiments.get(experiment))?.priority, -5);
-  await assert.rejects(run('priority', experiment, 'high'), /must be a whole number/);
+  await assert.rejects(update('high'), /must be a whole number/);
 });
 
 test('queues shows --limit experiments from as many pages as that takes', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { retentionTable } from '../../../../src/cli/commands/retention.ts';
+import { retentionTable } from '../../../../src/cli/retention-text.ts';
 import type { RetentionPreview } from '../../../../src/schemas/retention.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
@@ -8,18 +8,18 @@ const { connection } = await apiFor({ after });
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  return { output, ...(await runProgram(output, ['retention', ...argv, ...connection])) };
+  return { output, ...(await runProgram(output, ['projects', 'get', ...argv, ...connection])) };
 }
 
-test('shows the policy of a project, and that nothing is due', async () => {
+test('projects get shows the retention of a project, and that nothing is due', async () => {
   const { output } = await run('default');
   assert.match(output.lines.join('\n'), /bytes of batches +30 d +0 +0 B\n.* 90 d .*\nrecords +730 d +0/);
   assert.match(
     output.lines.join('\n'),
     /Clusters retain event logs for 7 d; those of 0 experiments expire\./,
   );
-  assert.deepEqual((await run()).output.lines, output.lines);
-  assert.equal((await run('--json')).output.json<RetentionPreview>().project, 'default');
+  const asJson = (await run('default', '--json')).output.json<{ name: string; preview: RetentionPreview }>();
+  assert.deepEqual([asJson.name, asJson.preview.project], ['default', 'default']);
 });
 
 test('an unknown project is said to be none', async () => {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { toVerificationEvent, unverifiableReport } from '../../../../src/dispatch/background/verification.ts';
+import { toVerificationEvent } from '../../../../src/dispatch/background/verification.ts';
+import { unverifiableReport } from '../../../../src/store/batches/stored-report.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { recordBatch, running } from '../../../support/store.ts';
 
 const { store, connection } = await apiFor({ after });
 
 /* Fails if the batch keeps its first report for good. */
-test('verify-again makes the batches pending again that could not be verified, and a good report replaces theirs', async () => {
+test('verify of an experiment makes the batches pending again that could not be verified, and a good report replaces theirs', async () => {
   const lease = await running(store);
   const { experiment } = lease;
   for (const batch of [1, 2]) await recordBatch(store, lease, { batch, data: Buffer.from(`batch ${batch}`) });
@@ -20,7 +21,7 @@ test('verify-again makes the batches pending again that could not be verified, a
   assert.equal(await store.batches.backlog(), 0);
 
   const output = keptOutput();
-  const command = ['verify-again', experiment, ...connection];
+  const command = ['verify', experiment, ...connection];
   assert.equal((await runProgram(output, command)).exitCode, 0);
   assert.deepEqual(output.lines, [`1 batch of ${experiment} will be verified again`]);
   const [again, ...others] = await store.batches.takePending(2, holder);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { WhatIf } from 'echelon-client/calls';
-import { whatIfText } from '../../../../src/cli/commands/queues.ts';
+import { whatIfText } from '../../../../src/cli/what-if.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { submitInput } from '../../../support/store.ts';
 
@@ -12,16 +12,16 @@ async function run(...argv: string[]) {
   return { output, ...(await runProgram(output, [...argv, ...connection])) };
 }
 
-test('queues what-if answers for a file and its changes, and submits nothing', async () => {
-  const { output } = await run('queue', 'what-if', 'deploy/examples/replay-fault.yaml', '--priority', '3');
-  assert.match(output.lines.join('\n'), /^Would start at an unknown time, at position 1: .*cluster/);
+test('submit --dry-run says when a file with its changes would start, and submits nothing', async () => {
+  const { output } = await run('submit', '--dry-run', 'deploy/examples/replay-fault.yaml', '--priority', '3');
+  assert.match(output.lines.join('\n'), /^Would start at an unknown time, at position 1: .*cluster/m);
   assert.match(output.lines.join('\n'), /0 queued experiments would start later, 0 earlier/);
   assert.equal((await store.experiments.counts()).queued, 0);
 });
 
-test('priority --dry-run answers for a queued experiment, and changes nothing', async () => {
+test('update --priority --dry-run answers for a queued experiment, and changes nothing', async () => {
   const { id } = await store.experiments.submit(submitInput());
-  const { output } = await run('priority', id, '5', '--dry-run', '--json');
+  const { output } = await run('update', id, '--priority', '5', '--dry-run', '--json');
   assert.equal(output.json<WhatIf>().before?.position, 1);
   assert.equal((await store.experiments.get(id))?.priority, 0);
 });

@@ -3,12 +3,8 @@ import { describe, test } from 'node:test';
 import { BatchFormatError } from 'echelon-verify/format';
 import { VerifierBusyError } from 'echelon-verify/pool';
 import { EchelonError } from '../../../../src/core/errors.ts';
-import {
-  createVerification,
-  type ReportSummary,
-  toVerificationEvent,
-  unverifiableReport,
-} from '../../../../src/dispatch/background/verification.ts';
+import { createVerification, toVerificationEvent } from '../../../../src/dispatch/background/verification.ts';
+import { type StoredReport, unverifiableReport } from '../../../../src/store/batches/stored-report.ts';
 import type { BatchRecord } from '../../../../src/store/batches/types.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
@@ -30,22 +26,24 @@ function record(batch: number): BatchRecord {
   };
 }
 
-const GOOD: ReportSummary = {
+const GOOD: StoredReport = {
+  name: 'step 1',
+  fingerprint: '',
   rows: 4,
   exact: 2,
   rounding: 1,
   wrong: 1,
   unverifiable: 0,
   findings: [
-    { code: 'x', severity: 'error' },
-    { code: 'x', severity: 'error' },
-    { code: 'y', severity: 'warning' },
+    { code: 'x', severity: 'error', message: 'x', rows: [] },
+    { code: 'x', severity: 'error', message: 'x', rows: [] },
+    { code: 'y', severity: 'warning', message: 'y', rows: [] },
   ],
   ok: false,
 };
 
 function bench(pending: BatchRecord[]) {
-  const reports = new Map<number, ReportSummary>();
+  const reports = new Map<number, StoredReport>();
   const given: number[] = [];
   return {
     reports,
@@ -60,7 +58,7 @@ function bench(pending: BatchRecord[]) {
         bytes: async ({ batch }: BatchRecord) => new Uint8Array([batch]),
         report: async ({ batch }: BatchRecord, _: unknown, report: unknown) => {
           assert.ok(!reports.has(batch));
-          reports.set(batch, report as ReportSummary);
+          reports.set(batch, report as StoredReport);
           return 'stored' as const;
         },
       },
@@ -181,7 +179,7 @@ describe('verification', () => {
   test('unfinished batches are given back and not charged', async () => {
     const { store, given } = bench([record(1)]);
     const begun = Promise.withResolvers<void>();
-    const end = Promise.withResolvers<ReportSummary>();
+    const end = Promise.withResolvers<StoredReport>();
     const verifier = {
       verify: () => {
         begun.resolve();
@@ -264,7 +262,7 @@ describe('verification with a store that fails, and processes that die', () => {
   /* Fails without the renewal: the second process takes the batch, and four of them condemn it. */
   test('a verification longer than several leases keeps its batch and its report', async (t) => {
     const { store, redis, member, reported } = await recorded(t, 1);
-    const end = Promise.withResolvers<ReportSummary>();
+    const end = Promise.withResolvers<StoredReport>();
     const slow = createVerification({
       store,
       verifier: { verify: () => end.promise },

@@ -72,7 +72,7 @@ async function bench(scope: Scope) {
     tries: 1,
     secret: kind === 'add' ? SECRET : null,
     say: async (line) => void said.push(line),
-    warn: (message) => void warned.push(message),
+    warn: (message, remedy) => void warned.push(`${message} ${remedy}`),
     found: () => {},
     signal: new AbortController().signal,
     ...more,

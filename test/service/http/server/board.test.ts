@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Redis } from 'ioredis';
+import { createClient } from '../../../../src/cli/client.ts';
 import { createExperimentsQueue } from '../../../../src/queue/experiments-queue.ts';
-import { appFor } from '../../../support/http-app.ts';
+import { keptOutput, runProgram } from '../../../support/cli.ts';
+import { appFor, LOCAL, TOKEN } from '../../../support/http-app.ts';
 import { redisFor } from '../../../support/redis.ts';
+import { storeFor } from '../../../support/store.ts';
 
 const server = await redisFor({ after });
 const redis = new Redis({ port: server.port, host: server.host, maxRetriesPerRequest: null });
@@ -57,4 +60,49 @@ test('the board without a token gets 401', async () => {
   for (const path of ['/queues', '/queues/api/queues', '/queues/api/redis/stats']) {
     assert.equal((await call('GET', path, { token: null })).statusCode, 401, path);
   }
+});
+
+// Fails if a change of an experiment leaves its job in the state before.
+test('the delayed jobs of the board are the experiments that `echelon queues` lists', async (t) => {
+  const { store, redis } = await storeFor(t);
+  const jobs = createExperimentsQueue({
+    redis,
+    prefix: '{jobs}',
+    onError: () => {},
+    statesOf: store.queue.states,
+  });
+  t.after(() => jobs.close());
+  const { app } = await appFor(t, {
+    store,
+    queues: jobs.queues,
+    enqueue: jobs.enqueue,
+    removeJobs: jobs.remove,
+  });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const connection = ['--url', url, '--token', TOKEN];
+  const client = createClient({ url, token: TOKEN });
+  const ids: string[] = [];
+  for (let made = 0; made < 4; made++) ids.push((await client.post('/v1/experiments', { body: LOCAL })).id);
+  const [cancelled, started, ...waiting] = ids as [string, string, ...string[]];
+  const listed = async () => {
+    const output = keptOutput();
+    await runProgram(output, ['queues', '--json', ...connection]);
+    return output.json<{ items: { experiment: string }[] }>().items.map(({ experiment }) => experiment);
+  };
+  const onBoard = async (status: string) => {
+    const path = `/queues/api/queues?activeQueue=experiments&status=${status}&page=1&jobsPerPage=20`;
+    const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } });
+    const { queues } = (await answer.json()) as { queues: { jobs: { id: string }[] }[] };
+    return queues[0]!.jobs.map(({ id }) => id).sort();
+  };
+  assert.deepEqual(await onBoard('delayed'), (await listed()).sort());
+  assert.equal((await listed()).length, 4);
+  await client.post('/v1/experiments/{id}/cancel', { path: { id: cancelled } });
+  const nodes = [{ id: 'n', gpus: 0, cpus: 1 }];
+  const start = { experiment: started, cluster: 'c', nodes, allocationVersion: 0, project: 'default' };
+  assert.deepEqual(await store.attempts.allocate([start]), ['allocated']);
+  assert.equal(await jobs.release(started), true);
+  assert.deepEqual((await listed()).sort(), waiting.sort());
+  assert.deepEqual(await onBoard('delayed'), waiting.sort());
+  assert.deepEqual(await onBoard('waiting'), [started]);
 });

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { ControllerEvent, NumberedEvent } from '../../../../src/core/events.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { makeProjects } from '../../../support/access.ts';
+import { reportOf } from '../../../support/report.ts';
 import { claimed, coded, recordBatch, running, storeFor } from '../../../support/store.ts';
 
 const keys = createKeys('echelon');
@@ -132,7 +133,6 @@ describe('batches', () => {
     const lease = await running(store);
     await store.events.append(lease, [wholeBatch(1, 1)]);
     const [record] = await store.batches.takePending(1, LEASE);
-    const findings = [{ code: 'not-verifiable', severity: 'error', rows: [], message: 'gone' }];
     const given = {
       ...verificationOf(1, 1),
       exact: 0,
@@ -140,23 +140,21 @@ describe('batches', () => {
       errors: ['not-verifiable'],
       ok: false,
     };
-    const condemned = { findings, unverifiable: 3 };
+    const condemned = reportOf(given);
     assert.equal(await store.batches.report(record!, given, condemned), 'stored');
     assert.equal(await store.batches.report(record!, given, condemned), 'known');
     const before = (await store.experiments.get(lease.experiment))?.verification;
     assert.deepEqual([before?.unverifiable, before?.signal], [3, 'unverified']);
 
     const found = { ...verificationOf(1, 1), exact: 2, wrong: 1, ok: false };
-    assert.equal(await store.batches.report(record!, found, { findings: [], unverifiable: 0 }), 'replaced');
+    assert.equal(await store.batches.report(record!, found, reportOf(found)), 'replaced');
     assert.equal(await store.batches.report(record!, given, condemned), 'known');
-    assert.equal(await store.batches.report(record!, verificationOf(1, 1), {}), 'known');
+    const late = verificationOf(1, 1);
+    assert.equal(await store.batches.report(record!, late, reportOf(late)), 'known');
     const { verification } = (await store.experiments.get(lease.experiment))!;
     const { batchesVerified, exact, wrong, unverifiable, errors, signal } = verification;
     assert.deepEqual([batchesVerified, exact, wrong, unverifiable, errors, signal], [1, 2, 1, 0, 0, 'wrong']);
-    assert.deepEqual((await store.batches.get(lease.experiment, 1, 1))?.report, {
-      findings: [],
-      unverifiable: 0,
-    });
+    assert.deepEqual((await store.batches.get(lease.experiment, 1, 1))?.report, reportOf(found));
     const events = (await store.events.tail(lease.experiment, 2)).map(({ event }) => event);
     assert.deepEqual(events, [given, { ...found, replaces: true }]);
   });
@@ -167,11 +165,9 @@ describe('batches', () => {
     await store.events.append(lease, [wholeBatch(1, 1)]);
     const [record] = await store.batches.takePending(1, LEASE);
     const unreadable = { ...verificationOf(1, 1), exact: 0, unverifiable: 3, errors: ['not-verifiable'] };
-    await store.batches.report(record!, unreadable, {
-      findings: [{ code: 'not-verifiable' }],
-      unverifiable: 3,
-    });
-    await store.batches.report(record!, { ...verificationOf(1, 1), errors: ['mixed-groups'], ok: false }, {});
+    await store.batches.report(record!, unreadable, reportOf(unreadable));
+    const mixed = { ...verificationOf(1, 1), errors: ['mixed-groups'], ok: false };
+    await store.batches.report(record!, mixed, reportOf(mixed));
     assert.equal((await store.experiments.get(lease.experiment))?.verification.signal, 'wrong');
   });
 
@@ -188,11 +184,12 @@ describe('batches', () => {
       errors: ['not-verifiable'],
       ok: false,
     };
-    await store.batches.report(record!, given, { findings: [{ code: 'not-verifiable' }], unverifiable: 3 });
+    await store.batches.report(record!, given, reportOf(given));
     await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
     await store.rules.dropSignals(id);
     assert.equal(await store.archive.archiveStream(id), 'archived');
-    assert.equal(await store.batches.report(record!, verificationOf(1, 1), { findings: [] }), 'replaced');
+    const better = verificationOf(1, 1);
+    assert.equal(await store.batches.report(record!, better, reportOf(better)), 'replaced');
     const last = async () => (await store.events.tail(id, 1))[0]?.event;
     assert.deepEqual(await last(), { ...verificationOf(1, 1), replaces: true });
     await store.rules.dropSignals(id);
@@ -228,11 +225,12 @@ describe('batches', () => {
     const lease = await running(store);
     await store.events.append(lease, [wholeBatch(1, 1)]);
     const [record] = await store.batches.takePending(1, LEASE);
+    const whole = reportOf(verificationOf(1, 1));
     const stored = await Promise.all(
-      [1, 2, 3].map((n) => store.batches.report(record!, verificationOf(1, 1), { n, findings: [] })),
+      [1, 2, 3].map((n) => store.batches.report(record!, verificationOf(1, 1), { ...whole, name: `${n}` })),
     );
     assert.deepEqual(stored, ['stored', 'known', 'known']);
-    assert.deepEqual((await store.batches.get(lease.experiment, 1, 1))?.report, { n: 1, findings: [] });
+    assert.equal((await store.batches.get(lease.experiment, 1, 1))?.report?.name, '1');
     assert.equal((await store.experiments.get(lease.experiment))?.verification.exact, 3);
     assert.equal(
       (await store.events.tail(lease.experiment, 9)).filter((e) => e.event.type === 'verification').length,

@@ -46,7 +46,7 @@ export function PriorityButton({ item, onChange }: { item: Item; onChange: () =>
           <p class="error">Give a whole number from -100 to 100.</p>
         )}
       </div>
-      <Command text={`echelon priority ${experiment} ${isValid ? priority : 'PRIORITY'}`} />
+      <Command text={`echelon update ${experiment} --priority ${isValid ? priority : 'PRIORITY'}`} />
     </Confirm>
   );
 }

@@ -3,13 +3,11 @@ import type { Answer } from 'echelon-client/calls';
 import { useGet } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { Curve } from '../../charts/curve.tsx';
-import { command } from '../../models/commands.ts';
 import { bandsOf, grouped } from '../../models/curves.ts';
 import { figure, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Choice } from '../../parts/filters.tsx';
-import { Command } from '../../parts/head.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 
 type Series = Answer<'get', '/v1/sweeps/{id}/series'>;
@@ -82,7 +80,6 @@ function Chart({ sweep, metric, nameOf, tick }: Omit<BandsProps, 'metrics'> & { 
                 Next combinations
               </button>
             )}
-            <Command text={command(`sweeps series ${sweep} ${metric}`, { limit: SHOWN })} />
           </div>
           <Table items={items} nameOf={nameOf} />
         </>

@@ -6,21 +6,21 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { groupedBy } from '../../base/grouped-by.ts';
+import { present } from '../../base/present.ts';
+import { BatchFormatError } from '../../format/format-error.ts';
+import { MAX_MICRO_BATCHES } from '../../format/read-step-settings.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
+import type { CorrectionSettings, LossSettings, StepSettings } from '../../format/step-settings.ts';
+import type { Finding } from '../../report/report.ts';
+import { stepFinding } from '../../report/step-findings.ts';
 import { numberIn } from '../cells.ts';
 import { pickedLines } from '../records.ts';
 import { numberOf } from '../rewards.ts';
 import { openSource, withSource } from '../source.ts';
 import { checkLengths, type ListKind, numberList } from '../token-lists.ts';
-import { BatchFormatError } from '../../format/format-error.ts';
-import { groupedBy } from '../../base/grouped-by.ts';
-import { present } from '../../base/present.ts';
-import type { Finding } from '../../report/report.ts';
-import { stepFinding } from '../../report/step-findings.ts';
-import { MAX_MICRO_BATCHES } from '../../format/read-step-settings.ts';
-import type { CorrectionSettings, LossSettings, StepSettings } from '../../format/step-settings.ts';
-import type { StepBatch } from '../../format/step-batch.ts';
-import { inferredLoss, statedLoss } from './prime-rl-loss.ts';
 import { type DumpRow, type StepAdapter, selectionOf, stepOfRows } from './adapter.ts';
+import { inferredLoss, statedLoss } from './prime-rl-loss.ts';
 
 const COLUMNS = {
   loss_mask: 'mask',

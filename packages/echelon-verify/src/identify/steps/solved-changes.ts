@@ -1,12 +1,12 @@
 /** Constants that are solved for from the gradient coefficients, and tried like any other change. */
 
-import { errorOf } from '../../arithmetic/interval.ts';
 import { significant } from 'command-kit/number';
-import { type StepModel, stepModel, type TokenChain } from '../../step/model/chain.ts';
-import type { StepPrecision } from '../../format/step-settings.ts';
+import { errorOf } from '../../arithmetic/interval.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
-import type { Layout } from '../../step/model/layout.ts';
+import type { StepPrecision } from '../../format/step-settings.ts';
 import { lossOf } from '../../step/losses/registry.ts';
+import { type StepModel, stepModel, type TokenChain } from '../../step/model/chain.ts';
+import type { Layout } from '../../step/model/layout.ts';
 import { type Change, withoutColumn, withSettings } from './change.ts';
 import { roundest } from './roundest.ts';
 

@@ -2,13 +2,9 @@
 
 import type { Interval } from '../../arithmetic/interval.ts';
 import { around, emptyInterval, errorOf, exactly, include } from '../../arithmetic/interval.ts';
-import { aggregationOf } from './aggregations.ts';
-import { expError, type StepArithmetic, stepArithmetic } from '../losses/arithmetic.ts';
-import { type CorrectionModel, correctionModel } from './correction.ts';
-import type { AggregationSettings, StepPrecision } from '../../format/step-settings.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
-import { emptyKl, type KlModel, type KlTerms, klModel } from './kl.ts';
-import { flagsOf, type Layout, layoutOf } from './layout.ts';
+import type { AggregationSettings, StepPrecision } from '../../format/step-settings.ts';
+import { expError, type StepArithmetic, stepArithmetic } from '../losses/arithmetic.ts';
 import {
   emptyLoss,
   type LossParameters,
@@ -19,6 +15,10 @@ import {
   type TokenState,
 } from '../losses/loss.ts';
 import { completeLoss, lossOf } from '../losses/registry.ts';
+import { aggregationOf } from './aggregations.ts';
+import { type CorrectionModel, correctionModel } from './correction.ts';
+import { emptyKl, type KlModel, type KlTerms, klModel } from './kl.ts';
+import { flagsOf, type Layout, layoutOf } from './layout.ts';
 import {
   lackingAggregation,
   lackingGradient,

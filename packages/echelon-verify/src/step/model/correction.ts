@@ -2,8 +2,8 @@
 
 import type { Interval } from '../../arithmetic/interval.ts';
 import { around, emptyInterval, exactly, include } from '../../arithmetic/interval.ts';
-import { expError, type StepArithmetic } from '../losses/arithmetic.ts';
 import type { CorrectionSettings } from '../../format/step-settings.ts';
+import { expError, type StepArithmetic } from '../losses/arithmetic.ts';
 import { expErrorAround, rowMean } from '../losses/sequence.ts';
 
 /** Log-probs of the old policy and the rollout engine, and which tokens count. */

@@ -2,8 +2,8 @@
 
 import type { Interval } from '../../arithmetic/interval.ts';
 import { around, emptyInterval, errorOf, exactly, include } from '../../arithmetic/interval.ts';
-import type { StepArithmetic } from '../losses/arithmetic.ts';
 import type { KlSettings } from '../../format/step-settings.ts';
+import type { StepArithmetic } from '../losses/arithmetic.ts';
 
 /** One estimator on x = logProb − referenceLogProb. Errors are in units of roundoff. */
 export interface KlEstimator {

@@ -1,10 +1,10 @@
 /** Sums over the tokens of each micro-batch, from which the reported values of a step are recomputed. */
 
 import { errorOf } from '../../arithmetic/interval.ts';
-import { type StepArithmetic, sumError } from '../losses/arithmetic.ts';
-import type { StepModel, TokenChain } from './chain.ts';
 import type { MeanCounts } from '../../format/step-settings.ts';
+import { type StepArithmetic, sumError } from '../losses/arithmetic.ts';
 import { SIDE } from '../losses/loss.ts';
+import type { StepModel, TokenChain } from './chain.ts';
 
 /** A sum of terms: its value, the errors of the terms, the sizes of the terms and their number. */
 export interface Sum {

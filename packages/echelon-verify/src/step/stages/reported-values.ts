@@ -2,7 +2,6 @@
 
 import { FLOAT32, MAX_SUM_DEPTH } from '../../arithmetic/arithmetic.ts';
 import { groupedBy } from '../../base/grouped-by.ts';
-import type { StepModel } from '../model/chain.ts';
 import {
   type MeanCounts,
   type MicroBatch,
@@ -11,6 +10,7 @@ import {
   type ReportedValue,
   type StepSettings,
 } from '../../format/step-settings.ts';
+import type { StepModel } from '../model/chain.ts';
 import { CODE, judge, OUTCOMES } from '../model/judge.ts';
 import { lackingRanks } from '../model/needs.ts';
 import type { ValueReport } from '../model/step-report.ts';

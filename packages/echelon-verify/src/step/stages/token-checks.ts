@@ -2,9 +2,9 @@
 
 import type { Interval } from '../../arithmetic/interval.ts';
 import { emptyInterval } from '../../arithmetic/interval.ts';
+import { SIDE } from '../losses/loss.ts';
 import { mayOverflow, type StepModel, type TokenChain } from '../model/chain.ts';
 import { CODE, judge } from '../model/judge.ts';
-import { SIDE } from '../losses/loss.ts';
 import { lackingComputedWeight } from '../model/needs.ts';
 import type { StageName } from '../model/step-report.ts';
 

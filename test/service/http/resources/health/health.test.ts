@@ -40,7 +40,7 @@ test('a leap of the clock of Redis is a warning of readyz, and an administrator 
   const own = { machine: 'm', uptime: 1, wall: 1, within: 0 };
   await store.clock.see(reading, -86_400_000, own);
   const { warnings } = (await call('GET', '/readyz', { token: null })).json();
-  assert.match(warnings[0], /clock of Redis has leapt.*echelon clock confirm/);
+  assert.match(warnings[0], /clock of Redis has leapt.*echelon clock --confirm/);
   assert.equal((await call('GET', '/v1/clock')).json().leapt, true);
   const confirmed = await call('POST', '/v1/clock/confirm');
   assert.deepEqual([confirmed.statusCode, confirmed.json().leapt], [200, false]);

@@ -11,7 +11,7 @@ after(() => rm(directory, { recursive: true, force: true }));
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  return { output, ...(await runProgram(output, ['bundle', ...argv])) };
+  return { output, ...(await runProgram(output, ['batches', ...argv])) };
 }
 
 test('writes what the API answers, byte for byte', async () => {
@@ -28,7 +28,7 @@ test('writes what the API answers, byte for byte', async () => {
     'exp-00cz8h3k7n2q4r5s6t7v',
     '2',
     '3',
-    '-o',
+    '--save',
     file,
     '--url',
     `http://127.0.0.1:${port}`,
@@ -43,10 +43,10 @@ test('writes what the API answers, byte for byte', async () => {
 
 test('a batch that is not there, and a place that cannot be written', async () => {
   const { connection } = await apiFor({ after });
-  const absent = await run('exp-00cz8h3k7n2q4r5s6t7v', '1', '1', ...connection);
+  const absent = await run('exp-00cz8h3k7n2q4r5s6t7v', '1', '1', '--save', '/nowhere/b', ...connection);
   assert.equal(absent.exitCode, 4);
   await assert.rejects(
-    run('exp-00cz8h3k7n2q4r5s6t7v', '0', '1', ...connection),
+    run('exp-00cz8h3k7n2q4r5s6t7v', '0', '1', '--save', 'b', ...connection),
     /must be a whole number from 1/,
   );
 });

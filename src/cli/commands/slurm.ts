@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises';
+import { wholeNumber } from 'command-kit/arguments';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { plural } from 'command-kit/plural';
+import { InvalidArgumentError, Option } from 'commander';
+import type { SlurmNodes } from 'echelon-client/calls';
+import { row, stated } from '../row.ts';
+
+interface Options {
+  partition: string;
+  node: SlurmNodes['node'];
+  maxNodes: number;
+  time: number;
+  bin: string;
+  sharedRoot: string;
+  headPartition?: string;
+  headTime?: number;
+  setup?: string;
+  ssh?: string;
+  sbatch?: Partial<Record<SbatchKey, string>>;
+  notice?: number;
+  idle?: number;
+  exclusive?: boolean;
+}
+
+const SBATCH_KEYS = ['account', 'qos', 'constraint'] as const;
+type SbatchKey = (typeof SBATCH_KEYS)[number];
+
+/** `echelon clusters add-slurm`. */
+export const addSlurm = row({
+  name: 'add-slurm',
+  description:
+    'Add a cluster whose nodes are asked for as Slurm jobs when queued experiments need them, and given back when they are idle.',
+  arguments: [['<name>', 'name of the cluster']],
+  options: [
+    mandatory('--partition <name>', 'partition of the jobs'),
+    ['--node <size>', 'what a node asks for, as gpus=8,cpus=96[,memory=MB]', nodeOption, { required: true }],
+    mandatory('--max-nodes <count>', 'MAX nodes at a time', wholeNumber(1, 64)),
+    mandatory(
+      '--time <limit>',
+      'time limit of a node, as Slurm writes it (24:00:00, 1-0, 90)',
+      minutesOption,
+    ),
+    mandatory('--bin <directory>', 'directory of ray and python on the nodes'),
+    mandatory('--shared-root <directory>', 'directory that the login node and all nodes see'),
+    ['--head-partition <name>', 'partition of the small job with the head of the Ray (default: the same)'],
+    [
+      '--head-time <limit>',
+      'its time limit, best the longest allowed (default: that of the nodes)',
+      minutesOption,
+    ],
+    ['--setup <file>', 'shell commands that each job runs before Ray'],
+    ['--ssh <host>', "host of OpenSSH on which Slurm's commands run (default: where the dispatcher runs)"],
+    ['--sbatch <key=value>', 'account, qos or constraint of the jobs; repeatable', sbatchOption],
+    [
+      '--notice <seconds>',
+      'how long before its end a node is drained (default: 300)',
+      wholeNumber(10, 86_400),
+    ],
+    [
+      '--idle <seconds>',
+      'how long a node without experiments is kept (default: 300)',
+      wholeNumber(10, 86_400),
+    ],
+    ['--exclusive', 'share the nodes with no other job; Ray before 2.52 needs it'],
+  ],
+  examples: [
+    'echelon clusters add-slurm fleet --partition gpu --node gpus=8,cpus=96 --max-nodes 4 --time 24:00:00 --bin /scratch/me/env/bin --shared-root /scratch/me/echelon',
+  ],
+  verb: 'post',
+  path: '/v1/clusters/{name}/slurm',
+  input: async ({ node, maxNodes, time, headTime, setup, sbatch, notice, idle, ...same }: Options) => ({
+    body: {
+      ...pick(same),
+      node,
+      maxNodes,
+      minutes: time,
+      ...sbatch,
+      ...stated({ headMinutes: headTime, noticeSeconds: notice, idleSeconds: idle }),
+      ...(setup !== undefined && { setup: await textOf(setup) }),
+    },
+  }),
+  print: ({ name, slurm }) =>
+    `${inert(name)} asks the partition ${inert(slurm?.partition ?? '')} of Slurm for up to ${plural(slurm?.maxNodes ?? 0, 'node')}; \`echelon clusters\` shows its jobs`,
+});
+
+function mandatory(flags: string, description: string, parser?: (text: string) => unknown): () => Option {
+  return () => {
+    const option = new Option(flags, description).makeOptionMandatory();
+    return parser === undefined ? option : option.argParser(parser);
+  };
+}
+
+const pick = ({
+  partition,
+  bin,
+  sharedRoot,
+  headPartition,
+  ssh,
+  exclusive,
+}: Pick<Options, 'partition' | 'bin' | 'sharedRoot' | 'headPartition' | 'ssh' | 'exclusive'>) => ({
+  partition,
+  bin,
+  sharedRoot,
+  ...stated({ headPartition, ssh, exclusive }),
+});
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CliError(EXIT.usage, `Cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+function nodeOption(text: string): SlurmNodes['node'] {
+  const found = /^(?:gpus=(\d+),)?cpus=(\d+)(?:,memory=(\d+))?$/.exec(text);
+  if (found === null)
+    throw new InvalidArgumentError('It must be gpus=N,cpus=N or cpus=N, then perhaps memory=MB.');
+  const [, gpus = '0', cpus, memory] = found;
+  return {
+    gpus: Number(gpus),
+    cpus: Number(cpus),
+    ...(memory !== undefined && { memoryMb: Number(memory) }),
+  };
+}
+
+/** Minutes of a time limit in one of Slurm's forms: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. Seconds are rounded up. */
+export function minutesOption(text: string): number {
+  const found = /^(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$/.exec(text);
+  if (found === null)
+    throw new InvalidArgumentError('It must be a time limit of Slurm, such as 24:00:00, 1-0 or 90.');
+  const [, days, first, second, third] = found;
+  const [a, b, c] = [first, second, third].map((part) => Number(part ?? 0)) as [number, number, number];
+  if (days !== undefined) return Number(days) * 1_440 + a * 60 + b + Math.ceil(c / 60);
+  return third === undefined ? a + Math.ceil(b / 60) : a * 60 + b + Math.ceil(c / 60);
+}
+
+function sbatchOption(text: string, before: Options['sbatch'] = {}): Options['sbatch'] {
+  const at = text.indexOf('=');
+  const key = SBATCH_KEYS.find((one) => one === text.slice(0, at));
+  if (key === undefined || at === text.length - 1)
+    throw new InvalidArgumentError('It must be account=NAME, qos=NAME or constraint=FEATURES.');
+  return { ...before, [key]: text.slice(at + 1) };
+}

@@ -1,0 +1,139 @@
+import type { SlurmJob, SlurmPlace, SlurmState } from '../../../store/clusters/types.ts';
+import type { ListedJob } from './commands.ts';
+
+/*
+ * What a round with Slurm does, as a pure choice. The queue stays Echelon's: Slurm is asked for nodes as an autoscaler is, one
+ * job for each, and for one small job that has the head of the Ray.
+ */
+
+/** Label of a node in Ray that names the job which brought it. */
+export const JOB_LABEL = 'slurm-job';
+
+/** A node of the Ray that one of the jobs has brought. */
+export interface JoinedNode {
+  job: string;
+  /** Its id in Ray. */
+  node: string;
+  /** Whether an experiment has a part of it. */
+  busy: boolean;
+}
+
+/** Ended jobs are remembered so long: an attempt that ended with its node asks why. */
+const REMEMBERED_MS = 3_600_000;
+/** How long Slurm may take to list a job that it was asked for. */
+const UNLISTED_MS = 60_000;
+/** How long a job may run before its Ray is there. */
+const JOINS_WITHIN_MS = 300_000;
+/** Two failures within this time begin a wait, which doubles up to {@link LONGEST_WAIT_MS} with each further one. */
+const FIRST_WAIT_MS = 300_000;
+const LONGEST_WAIT_MS = 1_200_000;
+const LIVE = new Set([
+  'asked',
+  'PENDING',
+  'CONFIGURING',
+  'RUNNING',
+  'COMPLETING',
+  'SUSPENDED',
+  'RESIZING',
+  'REQUEUED',
+]);
+
+/** Whether a job waits, runs, or was asked for. */
+export const isLive = ({ endedAt }: SlurmJob): boolean => endedAt === null;
+
+/** The comment by which a job is known as a request of this installation. */
+export const commentOf = (installation: string, { request }: Pick<SlurmJob, 'request'>): string =>
+  `${installation}/${request}`;
+
+/** The jobs after Slurm's answer. `failed`: those that ended without having brought a node, although they were not cancelled here. */
+export function seenJobs(
+  jobs: readonly SlurmJob[],
+  listed: readonly ListedJob[],
+  { installation, joined, now }: { installation: string; joined: readonly JoinedNode[]; now: number },
+): { jobs: SlurmJob[]; failed: SlurmJob[] } {
+  const failed: SlurmJob[] = [];
+  const seen = jobs.flatMap((before): SlurmJob[] => {
+    if (!isLive(before)) return now - before.endedAt! < REMEMBERED_MS ? [before] : [];
+    const answer = listed.find(({ comment }) => comment === commentOf(installation, before));
+    if (answer === undefined) {
+      if (before.job === null) return now - before.askedAt < UNLISTED_MS ? [before] : [];
+      return [ended({ ...before, state: 'gone' })];
+    }
+    const { job, state, reason, startsAt, endsAt } = answer;
+    const node = joined.find((one) => one.job === job);
+    const isIdle = node !== undefined && !node.busy;
+    const after = {
+      ...before,
+      ...{ job, state, startsAt, endsAt },
+      reason: state === 'PENDING' ? reason : null,
+      runningSince: state === 'RUNNING' ? (before.runningSince ?? now) : null,
+      node: node?.node ?? before.node,
+      idleSince: isIdle ? (before.idleSince ?? now) : null,
+    };
+    return [LIVE.has(state) ? after : ended(after)];
+  });
+  return { jobs: seen, failed };
+
+  function ended(job: SlurmJob): SlurmJob {
+    const after = { ...job, endedAt: now, idleSince: null };
+    if (job.node === null && job.cancelled === null) failed.push(after);
+    return after;
+  }
+}
+
+/** What a round asks of Slurm. */
+export interface Decision {
+  ask: SlurmJob['role'][];
+  cancel: { job: SlurmJob; why: string }[];
+  /** Until when nothing is asked for, since allocations have failed; null: it may be. */
+  waitsUntil: number | null;
+}
+
+/** `wanted`: nodes that queued experiments need beside those in use. `head`: host:port of the head's Ray, once it is there. */
+export function decideSlurm(
+  place: SlurmPlace,
+  { jobs, failedAt }: Pick<SlurmState, 'jobs' | 'failedAt'>,
+  { wanted, head, now }: { wanted: number; head: string | null; now: number },
+): Decision {
+  const live = jobs.filter(isLive);
+  const open = live.filter(({ cancelled }) => cancelled === null);
+  const nodes = open.filter(({ role }) => role === 'node');
+  const cancel = nodes.flatMap((job) => {
+    const why = whyCancelled(job, { head, now, idleMs: place.idleSeconds * 1_000, wanted });
+    return why === null ? [] : [{ job, why }];
+  });
+  const late = open.find((job) => job.role === 'head' && isLate(job, now));
+  if (late !== undefined) cancel.push({ job: late, why: 'its Ray did not start' });
+  const waitsUntil = waitAfter(failedAt, now);
+  const coming = nodes.filter((job) => job.node === null && !cancel.some((one) => one.job === job));
+  const surplus = coming.filter(({ state }) => state !== 'RUNNING').slice(Math.max(0, wanted));
+  for (const job of surplus) cancel.push({ job, why: 'no queued experiment needs it any more' });
+  if (waitsUntil !== null) return { ask: [], cancel, waitsUntil };
+  if (!open.some(({ role }) => role === 'head')) return { ask: ['head'], cancel, waitsUntil };
+  const room = place.maxNodes - live.filter(({ role }) => role === 'node').length;
+  const more = head === null ? 0 : Math.max(0, Math.min(wanted - coming.length, room));
+  return { ask: Array.from({ length: more }, () => 'node' as const), cancel, waitsUntil };
+}
+
+const isLate = ({ node, runningSince }: SlurmJob, now: number): boolean =>
+  node === null && runningSince !== null && now - runningSince > JOINS_WITHIN_MS;
+
+function whyCancelled(
+  job: SlurmJob,
+  { head, now, idleMs, wanted }: { head: string | null; now: number; idleMs: number; wanted: number },
+): string | null {
+  if (job.head !== null && head !== null && job.head !== head) return 'its head is gone';
+  if (isLate(job, now)) return 'its Ray did not start';
+  const isIdle = job.idleSince !== null && now - job.idleSince >= idleMs;
+  return isIdle && wanted === 0 ? 'it was idle' : null;
+}
+
+/** Two failures within five minutes begin a wait of 5 minutes; each further one doubles it. */
+function waitAfter(failedAt: readonly number[], now: number): number | null {
+  const streak = failedAt.filter(
+    (at, index) => index > 0 && at - failedAt[index - 1]! < LONGEST_WAIT_MS + FIRST_WAIT_MS,
+  );
+  if (streak.length === 0) return null;
+  const until = failedAt.at(-1)! + Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (streak.length - 1));
+  return until > now ? until : null;
+}

@@ -1,0 +1,13 @@
+#!lua flags=allow-oom
+-- Leases the work with Slurm to one dispatcher.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 dispatcher, 2 ms
+-- Returns   1, or 0 if another dispatcher has the lease
+
+local key = KEYS[1] .. ':slurm'
+local holder = redis.call('GET', key)
+-- A lease that lasts longer than leases do was dated by a clock that had leapt.
+if holder and holder ~= ARGV[1] and redis.call('PTTL', key) <= tonumber(ARGV[2]) then return 0 end
+redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
+return 1
