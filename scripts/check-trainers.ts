@@ -9,10 +9,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { sourcesOf } from 'echelon-verify/cli/dump-files';
-import { table } from 'echelon-verify/cli/table';
-import type { DumpAdapter, DumpStep } from 'echelon-verify/format/dumps/adapter';
-import { type DumpReport, verifyDump } from 'echelon-verify/verify-dump';
+import { table } from 'command-kit/table';
+import { sourcesOf } from '../packages/echelon-verify/src/cli/dump-files.ts';
+import type { DumpAdapter, DumpStep } from '../packages/echelon-verify/src/dumps/adapter.ts';
+import { type DumpReport, verifyDump } from '../packages/echelon-verify/src/verify/verify-dump.ts';
 
 const CACHE = '.cache/trainers';
 const DUMPS = join(CACHE, 'dumps');

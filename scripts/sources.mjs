@@ -34,6 +34,7 @@ const DASHBOARD_INPUTS = [
   'node_modules/yaml/package.json',
   'proto/echelon/batch/v1',
   ...['client', 'dashboard', 'verify'].map((name) => `packages/echelon-${name}/src`),
+  'packages/command-kit/src',
   'packages/ray-client-ts/src/pickle',
 ];
 

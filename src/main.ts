@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool/pool';
+import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool';
 import type { Redis } from 'ioredis';
 import {
   processEnvironment,

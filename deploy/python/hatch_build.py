@@ -32,6 +32,7 @@ INPUTS = (
     "proto",
     "scripts/bundle.ts",
     "scripts/sources.mjs",
+    "packages/command-kit/src",
     "packages/echelon-client/src",
     "packages/echelon-dashboard",
     "packages/echelon-verify/src",

@@ -10,6 +10,7 @@ interface Manifest {
   bin?: Record<string, string>;
   exports: Record<string, string>;
   sideEffects?: string[] | boolean;
+  dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
 }
 
@@ -26,13 +27,17 @@ export interface PackageBuild {
   repository: string | undefined;
 }
 
+const manifestOf = (name: string): Manifest =>
+  JSON.parse(readFileSync(join('packages', name, 'package.json'), 'utf8')) as Manifest;
+
 const compiledName = (file: string, extension: string): string =>
   file.replace(/^\.\/src\//, './dist/').replace(/\.ts$/, extension);
 
-/** The manifest of a checkout names sources; that of a published package, what they are compiled to. */
+/** The manifest of a checkout names sources; that of a published package, what they are compiled to and what `inlined` files need. */
 function published(
   { devDependencies: _, ...manifest }: Manifest,
   { name, repository }: PackageBuild,
+  inlined: Record<string, string>,
 ): object {
   const exported = Object.entries(manifest.exports).map(([path, file]) => [
     path,
@@ -42,8 +47,10 @@ function published(
   ]);
   const { bin = {}, sideEffects } = manifest;
   const programs = Object.entries(bin).map(([program, file]) => [program, compiledName(file, '.js')]);
+  const dependencies = Object.entries({ ...manifest.dependencies, ...inlined }).sort();
   return {
     ...manifest,
+    ...(dependencies.length > 0 && { dependencies: Object.fromEntries(dependencies) }),
     ...(programs.length > 0 && { bin: Object.fromEntries(programs) }),
     exports: Object.fromEntries(exported),
     ...(Array.isArray(sideEffects) && { sideEffects: sideEffects.map((file) => compiledName(file, '.js')) }),
@@ -57,9 +64,11 @@ function published(
 
 /**
  * Copies the files of `inlined`, a package of this repository, that the files of `home` import, and lets them import the copies:
- * the package is then installed alone.
+ * the package is then installed alone. Returns the dependencies of the copies.
  */
-function inline(inlined: string, compiled: string, home: string): void {
+function inline(inlined: string, compiled: string, home: string): Record<string, string> {
+  const { dependencies = {} } = manifestOf(inlined);
+  const needed: Record<string, string> = {};
   const specifier = new RegExp(`(['"])${inlined}/([^'"]+)\\1`, 'g');
   const copied = new Set<string>();
   const copy = (path: string): void => {
@@ -72,6 +81,8 @@ function inline(inlined: string, compiled: string, home: string): void {
       );
     const text = readFileSync(join(home, 'dist', inlined, `${path}.js`), 'utf8');
     for (const [, next] of text.matchAll(/from ['"](\.[^'"]+)\.js['"]/g)) copy(join(dirname(path), next!));
+    for (const [name, version] of Object.entries(dependencies))
+      if (new RegExp(`from ['"]${name}['"]`).test(text)) needed[name] = version;
   };
   for (const file of globSync(join(home, 'dist/**/*.{js,d.ts}'))) {
     const text = readFileSync(file, 'utf8');
@@ -82,6 +93,7 @@ function inline(inlined: string, compiled: string, home: string): void {
     });
     if (changed !== text) writeFileSync(file, changed);
   }
+  return needed;
 }
 
 /** Bundles the worker thread of `echelon-verify/browser`, in which browsers find no modules of Node. */
@@ -114,12 +126,16 @@ export async function buildPackage(options: PackageBuild): Promise<void> {
   const { name, compiled, to, names } = options;
   const from = join('packages', name);
   const home = join(to, name);
-  const manifest = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as Manifest;
+  const manifest = manifestOf(name);
   mkdirSync(home, { recursive: true });
   cpSync(join(compiled, from, 'src'), join(home, 'dist'), { recursive: true });
-  for (const other of names) if (manifest.devDependencies?.[other]) inline(other, compiled, home);
+  const inlined = names.filter((other) => manifest.devDependencies?.[other]);
+  const needed = Object.assign({}, ...inlined.map((other) => inline(other, compiled, home)));
   if (manifest.exports['./browser']) await buildBrowserThread(from, home);
-  writeFileSync(join(home, 'package.json'), `${JSON.stringify(published(manifest, options), null, 2)}\n`);
+  writeFileSync(
+    join(home, 'package.json'),
+    `${JSON.stringify(published(manifest, options, needed), null, 2)}\n`,
+  );
   for (const file of [join(from, 'README.md'), 'LICENSE']) cpSync(file, join(home, file.split('/').at(-1)!));
   for (const file of Object.values(manifest.bin ?? {}))
     chmodSync(join(home, compiledName(file, '.js')), 0o755);

@@ -1,5 +1,5 @@
 // Ten public bugs of the training step after the advantage, as files of optimizer steps: the bug as planted for the tests, and the right step.
-import type { StepBatch } from 'echelon-verify/step/format/step-batch';
+import type { StepBatch } from '../../packages/echelon-verify/src/format/step-batch.ts';
 import { PLANTED } from '../../packages/echelon-verify/test/step/planted.ts';
 
 /** A bug of a training step. */

@@ -1,8 +1,8 @@
 // Writes docs/evidence/detection-power-trainers.md: which changes of other trainers' advantages are found.
 import { writeFileSync } from 'node:fs';
-import { type Precision, roundToBfloat16 } from 'echelon-verify/arithmetic/arithmetic';
-import { createJudge, type Judge } from 'echelon-verify/bounds/outcomes';
-import type { Batch } from 'echelon-verify/format/batch';
+import type { Batch } from 'echelon-verify/format';
+import { type Precision, roundToBfloat16 } from '../../packages/echelon-verify/src/arithmetic/arithmetic.ts';
+import { createJudge, type Judge } from '../../packages/echelon-verify/src/bounds/outcomes.ts';
 import { goldenEstimates } from '../../packages/echelon-verify/test/support/golden-estimators.ts';
 import { goldenTokens } from '../../packages/echelon-verify/test/support/golden-tokens.ts';
 

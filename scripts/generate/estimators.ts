@@ -1,13 +1,14 @@
 // Writes the registry of estimators into what cannot import it: docs/reference/estimators.md and batch.py.
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Estimator } from 'echelon-verify/kernel/estimators/estimator';
+import type { Estimator } from 'echelon-verify/kernel';
 import {
   type AnyParameters,
-  allowedInWords,
   completeParameters,
+  estimatorNames,
+  estimatorOf,
   type ParameterRule,
-} from 'echelon-verify/kernel/estimators/parameters';
-import { estimatorNames, estimatorOf } from 'echelon-verify/kernel/estimators/registry';
+} from 'echelon-verify/kernel';
+import { allowedInWords } from '../../packages/echelon-verify/src/kernel/estimators/parameters.ts';
 import { pythonValue, replaceGenerated, snake } from '../sources/python-text.ts';
 
 const BATCH_PY = 'deploy/ray-worker/echelon_rayworker/batch.py';

@@ -1,7 +1,6 @@
 // Writes docs/reference/findings.md from the findings of batches and of steps.
 import { writeFileSync } from 'node:fs';
-import { FINDINGS } from 'echelon-verify/provenance/findings';
-import { STEP_FINDINGS } from 'echelon-verify/step/findings';
+import { FINDINGS, STEP_FINDINGS } from 'echelon-verify/report';
 
 const table = (kinds: object) =>
   `| code | severity | meaning | remedy |

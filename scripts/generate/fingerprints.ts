@@ -1,11 +1,16 @@
 // Writes the table of known forms into docs/reference/fingerprints.md.
 import { writeFileSync } from 'node:fs';
-import { COMMITS, formFingerprint, KNOWN_FORMS, type KnownForm } from 'echelon-verify/identify/fingerprints';
-import { estimatorOfForm } from 'echelon-verify/identify/identify';
-import { PROBES, probeValues, shortValue } from 'echelon-verify/identify/probes';
-import { estimatorOf } from 'echelon-verify/kernel/estimators/registry';
-import { AGGREGATIONS } from 'echelon-verify/step/aggregations';
-import { LOSSES } from 'echelon-verify/step/losses/registry';
+import { estimatorOf } from 'echelon-verify/kernel';
+import {
+  COMMITS,
+  formFingerprint,
+  KNOWN_FORMS,
+  type KnownForm,
+} from '../../packages/echelon-verify/src/identify/fingerprints.ts';
+import { estimatorOfForm } from '../../packages/echelon-verify/src/identify/identify.ts';
+import { PROBES, probeValues, shortValue } from '../../packages/echelon-verify/src/identify/probes.ts';
+import { LOSSES } from '../../packages/echelon-verify/src/step/losses/registry.ts';
+import { AGGREGATIONS } from '../../packages/echelon-verify/src/step/model/aggregations.ts';
 
 const SHOWN = ['rewards 1, 0, 0, 0', 'a group of one row with reward 0.7', 'rewards 0.5 and 0.5002'];
 

@@ -1,8 +1,7 @@
 // Writes what trainers' settings mean (trainers.json) into forms.py, which the captures read.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { KNOWN_FORMS, type KnownForm } from 'echelon-verify/identify/fingerprints';
-import { type AnyParameters, completeParameters } from 'echelon-verify/kernel/estimators/parameters';
-import { estimatorOf } from 'echelon-verify/kernel/estimators/registry';
+import { type AnyParameters, completeParameters, estimatorOf } from 'echelon-verify/kernel';
+import { KNOWN_FORMS, type KnownForm } from '../../packages/echelon-verify/src/identify/fingerprints.ts';
 import { pythonValue, replaceGenerated, snake } from '../sources/python-text.ts';
 
 const FORMS_PY = 'deploy/ray-worker/echelon_rayworker/forms.py';

@@ -1,11 +1,15 @@
 // Writes docs/reference/step-stages.md: which stage of a step can be verified for which trainer, from the columns of each source.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from 'echelon-verify/step/format/columns';
-import { STEP_ADAPTERS } from 'echelon-verify/step/format/dumps/registry';
-import { stepOfRows } from 'echelon-verify/step/format/dumps/step-adapter';
-import type { StepSettings } from 'echelon-verify/step/format/settings';
-import { STAGES, type StageName, type StepReport } from 'echelon-verify/step/step-report';
-import { verifyStep } from 'echelon-verify/step/verify-step';
+import { STAGES, type StageName, type StepReport } from 'echelon-verify/report';
+import { stepOfRows } from '../../packages/echelon-verify/src/dumps/steps/adapter.ts';
+import { STEP_ADAPTERS } from '../../packages/echelon-verify/src/dumps/steps/registry.ts';
+import {
+  COLUMN_KEYS,
+  type ColumnKey,
+  TOKEN_COLUMNS,
+} from '../../packages/echelon-verify/src/format/step-columns.ts';
+import type { StepSettings } from '../../packages/echelon-verify/src/format/step-settings.ts';
+import { verifyStep } from '../../packages/echelon-verify/src/step/verify-step.ts';
 
 /** What a dump or a hook records of a step. */
 interface Source {

@@ -1,7 +1,7 @@
 // Writes docs/assets/tour.svg: a terminal that types the commands of the tour and shows what they print. It loops after 90 s.
 import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { fileCommands } from 'echelon-verify/cli/commands/files';
+import { fileCommands } from 'echelon-verify/cli';
 
 /** Commands of `echelon`, one screen each, with a line above them that says what the reader sees. */
 const SCREENS: readonly [remark: string, command: string][] = [

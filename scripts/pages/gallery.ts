@@ -1,7 +1,7 @@
-import type { TextStreams } from 'echelon-verify/cli/batch-files';
-import { explainFile } from 'echelon-verify/cli/explain-file';
-import { identifyFile } from 'echelon-verify/cli/identify-file';
-import { verifyFiles } from 'echelon-verify/cli/verify-files';
+import type { TextStreams } from 'echelon-verify/cli';
+import { explainFile } from '../../packages/echelon-verify/src/cli/explain-file.ts';
+import { identifyFile } from '../../packages/echelon-verify/src/cli/identify-file.ts';
+import { verifyFiles } from '../../packages/echelon-verify/src/cli/verify-files.ts';
 import { BUGS } from '../gallery/bugs.ts';
 import { STEP_BUGS } from '../gallery/steps.ts';
 

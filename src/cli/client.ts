@@ -1,10 +1,10 @@
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
 import type { Connection, EventMessage } from 'echelon-client/calls';
 import { connect } from 'echelon-client/connect';
 import { ApiError, type ClientError } from 'echelon-client/errors';
 import { follow, StreamClosed } from 'echelon-client/follow';
 import { createServerClock, type ServerClock } from 'echelon-client/server-clock';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { inert } from 'echelon-verify/text/inert';
 import type { FeedEntry } from '../core/events.ts';
 
 /** An event of an experiment. A stream that resumes with `id` begins with the next event. */

@@ -1,6 +1,6 @@
+import type { Output } from 'command-kit/output';
 import type { Command } from 'commander';
-import type { TextStreams } from 'echelon-verify/cli/batch-files';
-import type { Output } from 'echelon-verify/cli/output';
+import type { TextStreams } from 'echelon-verify/cli';
 import { FILE_COMMANDS } from './file-commands.ts';
 
 /** Where commands write. */
@@ -116,7 +116,7 @@ const FILES: Entry[] = Object.entries(FILE_COMMANDS).map(([name, summary]) => ({
     // Of an experiment, too.
     if (name === 'verify') return (await import('./commands/verify.ts')).verifyCommand(streams, output);
     if (name === 'signal') return (await import('./commands/signal.ts')).signalCommand(streams, output);
-    const { fileCommands } = await import('echelon-verify/cli/commands/files');
+    const { fileCommands } = await import('echelon-verify/cli/file-commands');
     return fileCommands(streams).find((command) => command.name() === name)!;
   },
 }));

@@ -1,9 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { CliError, EXIT } from 'command-kit/exit';
+import { terminal } from 'command-kit/output';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { terminal } from 'echelon-verify/cli/output';
 import { type Client, createClient } from './client.ts';
 import { GLOBAL_OPTIONS } from './group.ts';
 import { processIdentity } from './local/processes.ts';

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import type { Output } from 'echelon-verify/cli/output';
-import { inert } from 'echelon-verify/text/inert';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import type { Output } from 'command-kit/output';
 import { MAX_FILE_BYTES, MAX_FILES } from '../core/launch-plan.ts';
 import { type Listing, listFolder, RULES } from './folder-listing.ts';
 import { readSpecFile } from './spec-file.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { CliError, EXIT } from 'command-kit/exit';
 import ignore from 'ignore';
 
 /** Which files of a folder belong to a program, as paths with `/` from the folder, sorted. */

@@ -1,5 +1,5 @@
+import type { Output } from 'command-kit/output';
 import { Command } from 'commander';
-import type { Output } from 'echelon-verify/cli/output';
 
 /** Heading of the options that all commands on the API share, in a help text. */
 export const GLOBAL_OPTIONS = 'Global options:';

@@ -1,5 +1,5 @@
+import { secondsOf } from 'command-kit/arguments';
 import { InvalidArgumentError } from 'commander';
-import { secondsOf } from 'echelon-verify/cli/arguments';
 import type { Client } from './client.ts';
 
 /** A time that a user gave: in ms since 1970, or so many ms before now. */

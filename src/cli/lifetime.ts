@@ -1,5 +1,5 @@
 import closeWithGrace from 'close-with-grace';
-import type { Output } from 'echelon-verify/cli/output';
+import type { Output } from 'command-kit/output';
 
 /** Why a command must end before its work is done: a signal, or an uncaught error. */
 type Interruption = { signal: NodeJS.Signals } | { err: Error };

@@ -1,6 +1,6 @@
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { shortened } from 'echelon-verify/cli/shortened';
-import { inert } from 'echelon-verify/text/inert';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { shortened } from 'command-kit/width';
 import { EXPERIMENT_ID, SWEEP_ID } from '../core/ids.ts';
 import { type Client, MAX_PAGE } from './client.ts';
 import { duration } from './states.ts';

@@ -1,7 +1,7 @@
+import type { Output } from 'command-kit/output';
+import { wrapped } from 'command-kit/width';
 import { Command, Help } from 'commander';
-import type { TextStreams } from 'echelon-verify/cli/batch-files';
-import type { Output } from 'echelon-verify/cli/output';
-import { wrapped } from 'echelon-verify/cli/shortened';
+import type { TextStreams } from 'echelon-verify/cli';
 import { COMMANDS, type Entry, loaded } from './commands.ts';
 import { GLOBAL_OPTIONS } from './group.ts';
 import { VERSION } from './package-version.ts';
@@ -122,7 +122,7 @@ function refuseUnknown(group: Command): void {
     const [word] = group.args;
     if (word === undefined || word.startsWith('-') || names.includes(word)) return;
     if (sub.registeredArguments.length > 0) return;
-    const { nearestName } = await import('echelon-verify/text/nearest');
+    const { nearestName } = await import('command-kit/nearest');
     const near = nearestName(word, names);
     const known = near === undefined ? `The commands are ${names.join(', ')}.` : `Did you mean ${near}?`;
     const what = `error: unknown command '${word}' of ${group.name()}\n(${known})`;

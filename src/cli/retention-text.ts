@@ -1,6 +1,6 @@
+import { inert } from 'command-kit/inert';
+import { table } from 'command-kit/table';
 import type { RetentionPreview } from 'echelon-client/calls';
-import { table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
 import { sizeInWords } from './size.ts';
 
 const DATA = {

@@ -1,4 +1,4 @@
-import type { Output } from 'echelon-verify/cli/output';
+import type { Output } from 'command-kit/output';
 import { retryUntil } from '../core/retry.ts';
 import { isRefusal, PATIENCE_MS, RETRYING } from './client.ts';
 

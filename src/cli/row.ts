@@ -1,8 +1,8 @@
+import { examples } from 'command-kit/examples';
+import { json, type Output } from 'command-kit/output';
+import { wrapped } from 'command-kit/width';
 import type { Command, Option } from 'commander';
 import type { Answer, Input, Method, PathOf } from 'echelon-client/calls';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { wrapped } from 'echelon-verify/cli/shortened';
 import { type Client, readPages } from './client.ts';
 import { type ApiOptions, apiCommand, clientFor, IDEMPOTENCY_KEY } from './connection.ts';
 import { experimentNamed, NAME_FORMS, sweepNamed } from './names.ts';

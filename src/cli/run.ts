@@ -1,7 +1,7 @@
+import { CliError, EXIT } from 'command-kit/exit';
+import { inertText } from 'command-kit/inert';
+import { errorLine, terminal } from 'command-kit/output';
 import { CommanderError } from 'commander';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { errorLine, terminal } from 'echelon-verify/cli/output';
-import { inertText } from 'echelon-verify/text/inert';
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { createProgram } from './program.ts';
 

@@ -1,6 +1,6 @@
+import { wholeNumber } from 'command-kit/arguments';
+import { CliError, EXIT } from 'command-kit/exit';
 import { InvalidArgumentError } from 'commander';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { parse } from 'yaml';
 import { placeProblem, toPointer, written } from '../plan/pointer.ts';
 

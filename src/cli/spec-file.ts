@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import type { Output } from 'echelon-verify/cli/output';
-import { decodeText } from 'echelon-verify/text/decode-text';
+import { decodeText } from 'command-kit/decode-text';
+import { CliError, EXIT } from 'command-kit/exit';
+import type { Output } from 'command-kit/output';
 
 /**
  * Reads a YAML or JSON file (`-`: standard input); JSON is valid YAML. A {@link CliError} names line and column of text that
@@ -16,7 +16,7 @@ export async function readSpecFile(file: string, output?: Pick<Output, 'remark'>
     },
   );
   // The reader is loaded only if a command needs it.
-  const { readYaml } = await import('echelon-verify/text/read-yaml');
+  const { readYaml } = await import('command-kit/read-yaml');
   const decoded = decodeText(bytes);
   if ('fault' in decoded) throw new CliError(EXIT.usage, `Cannot read ${file}: ${decoded.fault}`);
   const read = readYaml(decoded.text);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Output } from 'echelon-verify/cli/output';
+import type { Output } from 'command-kit/output';
 import { retryUntil } from '../core/retry.ts';
 import { AnswerLost, PATIENCE_MS, RETRYING } from './client.ts';
 

@@ -1,4 +1,4 @@
-import { CliError } from 'echelon-verify/cli/exit';
+import { CliError } from 'command-kit/exit';
 import { retryUntil } from '../core/retry.ts';
 
 const MAX_TRIES = 20;

@@ -1,8 +1,8 @@
+import { inert } from 'command-kit/inert';
+import { counted } from 'command-kit/plural';
+import { table } from 'command-kit/table';
 import type { WhatIf } from 'echelon-client/calls';
 import { shortNode } from 'echelon-client/short-node';
-import { table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
-import { counted } from 'echelon-verify/text/plural';
 import { duration, startsIn } from './states.ts';
 
 /** When an experiment would start, and which experiments it would delay, in words. `now`: ms since 1970. */

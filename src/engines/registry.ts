@@ -1,4 +1,4 @@
-import { nearestName } from 'echelon-verify/text/nearest';
+import { nearestName } from 'command-kit/nearest';
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { clip } from '../schemas/json.ts';
 import { checkpointStoreProblems } from './checkpoint-stores.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { VerifierPool } from 'echelon-verify/pool/pool';
+import type { VerifierPool } from 'echelon-verify/pool';
 import type { Settings } from '../config/settings.ts';
 import { packRayWorker } from '../dispatch/clusters/setup/package.ts';
 import { createDispatcher, type DispatcherDeps, type DispatcherStats } from '../dispatch/dispatcher.ts';

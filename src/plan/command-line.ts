@@ -1,4 +1,4 @@
-import { shellWord } from 'echelon-verify/text/shell-word';
+import { shellWord } from 'command-kit/shell-word';
 import type { LaunchPlan } from '../core/launch-plan.ts';
 
 /** A separator of {@link commandLine}: the shell continues the line. */

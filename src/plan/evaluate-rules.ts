@@ -1,4 +1,4 @@
-import { wrongBecause } from 'echelon-verify/training-signal';
+import { wrongBecause } from 'echelon-verify/report';
 import type { ControllerEvent, ExperimentEvent, MetricValue } from '../core/events.ts';
 import {
   type ResolvedRule,

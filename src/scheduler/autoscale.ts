@@ -1,4 +1,4 @@
-import { plural } from 'echelon-verify/text/plural';
+import { plural } from 'command-kit/plural';
 import type { NodeBundle } from '../core/node-states.ts';
 import { canonicalJson } from '../schemas/json.ts';
 import type { Asked, NodeType } from '../store/clusters/types.ts';

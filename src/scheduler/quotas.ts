@@ -1,4 +1,4 @@
-import { plural } from 'echelon-verify/text/plural';
+import { plural } from 'command-kit/plural';
 import type { PriorityClass } from '../core/priority-class.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
 import { type Amount, EPSILON } from './nodes.ts';

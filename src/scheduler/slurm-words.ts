@@ -1,4 +1,4 @@
-import { plural } from 'echelon-verify/text/plural';
+import { plural } from 'command-kit/plural';
 import type { Cluster, SlurmJob } from '../store/clusters/types.ts';
 
 /** What a round knows of the jobs that a cluster has asked Slurm for. */

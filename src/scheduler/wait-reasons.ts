@@ -1,5 +1,5 @@
+import { plural } from 'command-kit/plural';
 import { shortNode } from 'echelon-client/short-node';
-import { plural } from 'echelon-verify/text/plural';
 import type { QueuedExperiment } from '../store/queue/types.ts';
 import {
   type ClosedNode,

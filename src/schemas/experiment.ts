@@ -5,7 +5,7 @@ import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { RuleStatus, StoppedBy } from './rules.ts';
 import { SomeObject, tagsAs } from './spec-parts.ts';
 
-/** Whether what was trained on was right; packages/echelon-verify/src/training-signal.ts defines it. */
+/** Whether what was trained on was right; packages/echelon-verify/src/report/training-signal.ts defines it. */
 export const TrainingSignal = nullable(oneOf(['right', 'wrong', 'unverified']), {
   description:
     'Training signal of all reports so far. `wrong`: a row is wrong, or a batch contradicts itself or its parameters. `unverified`: else, some rows are unverifiable. `right`: every row is exact or rounding. null: no row has a report.',

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import { nearestName } from 'echelon-verify/text/nearest';
-import { plural } from 'echelon-verify/text/plural';
+import { nearestName } from 'command-kit/nearest';
+import { plural } from 'command-kit/plural';
 import type { FieldProblem } from '../core/errors.ts';
 import { maskedStart } from '../core/secret-patterns.ts';
 import { clip, escapePointer } from './json.ts';

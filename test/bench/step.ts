@@ -8,9 +8,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { StepBatch, StepTokens } from 'echelon-verify/step/format/step-batch';
-import { decodeStep, encodeStep } from 'echelon-verify/step/format/step-wire';
-import { verifyStep } from 'echelon-verify/step/verify-step';
+import type { StepBatch, StepTokens } from '../../packages/echelon-verify/src/format/step-batch.ts';
+import { decodeStep, encodeStep } from '../../packages/echelon-verify/src/format/step-wire.ts';
+import { verifyStep } from '../../packages/echelon-verify/src/step/verify-step.ts';
 import { machine, markdownTable, optionsOf, timeInTurn } from './harness.ts';
 
 const LENGTH = 4096;

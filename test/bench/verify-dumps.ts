@@ -8,8 +8,9 @@ import { createWriteStream } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adapterOf } from 'echelon-verify/format/dumps/registry';
-import { type StatedDump, verifyDump } from 'echelon-verify/verify-dump';
+import type { StatedDump } from 'echelon-verify/verify';
+import { adapterOf } from '../../packages/echelon-verify/src/dumps/registry.ts';
+import { verifyDump } from '../../packages/echelon-verify/src/verify/verify-dump.ts';
 import { type Folder, folder as newFolder } from '../../packages/echelon-verify/test/support/dump-files.ts';
 import {
   WRITERS,

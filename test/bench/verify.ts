@@ -3,9 +3,9 @@
  * whether the cost stays linear; `--json` for scripts.
  */
 
-import type { Batch } from 'echelon-verify/format/batch';
-import { stepReturns } from 'echelon-verify/kernel/returns';
-import { verifyBatch } from 'echelon-verify/verify-batch';
+import type { Batch } from 'echelon-verify/format';
+import { stepReturns } from 'echelon-verify/kernel';
+import { verifyBatch } from '../../packages/echelon-verify/src/verify/verify-batch.ts';
 import { goldenBatch } from '../../packages/echelon-verify/test/support/golden-batches.ts';
 import { pick, reportBy } from '../../packages/echelon-verify/test/support/mutants/tools.ts';
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';

@@ -103,6 +103,37 @@ test('no package reaches another package or src through a path', () => {
   assert.deepEqual(reaching, []);
 });
 
+/** The folders of echelon-verify, and the files at its root, in the order in which they may import each other: only earlier ones. */
+const VERIFIER_ORDER = [
+  ...[
+    'arithmetic',
+    'base',
+    'report',
+    'kernel/sets',
+    'kernel/stages',
+    'kernel',
+    'kernel/estimators',
+    'format',
+  ],
+  ...['bounds', 'provenance', 'identify', 'step/losses', 'step/engines', 'step/model', 'step/stages', 'step'],
+  ...['identify/steps', 'explain', 'dumps', 'dumps/steps', 'verify', 'html', 'pool', 'frames', 'cli'],
+  ...['browser/node', 'browser', ''],
+];
+
+test('the folders of echelon-verify import only folders below them', () => {
+  const root = 'packages/echelon-verify/src';
+  const floorOf = (file: string): number => VERIFIER_ORDER.indexOf(relative(root, dirname(file)));
+  const own = imports.filter(
+    ({ from, to }) => from.startsWith(`${root}/`) && to.startsWith(`${root}/`) && !to.includes('/gen/'),
+  );
+  assert.ok(own.length > 100);
+  const up = own.filter(({ from, to }) => floorOf(to) > floorOf(from) || floorOf(to) < 0);
+  assert.deepEqual(
+    up.map(({ from, to }) => `${from} imports ${to}`),
+    [],
+  );
+});
+
 test('only src/engines imports from the folder of one engine', () => {
   const outside = imports.filter(
     ({ from, to }) => /^src\/engines\/[^/]+\//.test(to) && moduleOf(from) !== 'engines',

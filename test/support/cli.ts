@@ -1,6 +1,6 @@
+import { CliError } from 'command-kit/exit';
+import type { Output } from 'command-kit/output';
 import { Command } from 'commander';
-import { CliError } from 'echelon-verify/cli/exit';
-import type { Output } from 'echelon-verify/cli/output';
 import { type Client, createClient } from '../../src/cli/client.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { ADAPTERS } from 'echelon-verify/format/dumps/registry';
 import { parse } from 'protobufjs';
 import { parse as parseYaml } from 'yaml';
+import { ADAPTERS } from '../../packages/echelon-verify/src/dumps/registry.ts';
 import { TOOLS } from '../../src/cli/mcp/tools.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { SETTINGS } from '../../src/config/settings.ts';

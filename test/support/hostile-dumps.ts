@@ -5,9 +5,9 @@
 
 import { truncate } from 'node:fs/promises';
 import { zstdCompressSync } from 'node:zlib';
-import { adapterOf } from 'echelon-verify/format/dumps/registry';
-import { BatchFormatError } from 'echelon-verify/format/format-error';
-import { verifyDump } from 'echelon-verify/verify-dump';
+import { BatchFormatError } from 'echelon-verify/format';
+import { adapterOf } from '../../packages/echelon-verify/src/dumps/registry.ts';
+import { verifyDump } from '../../packages/echelon-verify/src/verify/verify-dump.ts';
 import { type Folder, folder } from '../../packages/echelon-verify/test/support/dump-files.ts';
 import { parquetFile, parquetOfLists } from '../../packages/echelon-verify/test/support/parquet-bytes.ts';
 import { pickled, torchFile } from '../../packages/echelon-verify/test/support/torch-bytes.ts';

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -47,6 +48,30 @@ def test_every_advantage_of_a_training_is_captured_and_exact(folder, into, verif
         (name, f"step {number}") for name in sorted(names) for number in (1, 2, 3)
     ]
     assert all(report["ok"] and report["exact"] + report["rounding"] == 16 for report in reports)
+
+
+@pytest.mark.parametrize("name", ["decimal", "weights", "batch", "gdpo"])
+@pytest.mark.parametrize(
+    "fault",
+    [lambda advantages, size: advantages * math.sqrt(size / (size - 1)), lambda advantages, size: advantages.flip(0)],
+    ids=["population-deviation", "reverse-order"],
+)
+def test_a_fault_in_the_advantages_of_a_training_is_found_in_each_step(folder, verify, trained, monkeypatch, name, fault):
+    import trl_run
+
+    generate = trl_run.GRPOTrainer._generate_and_score_completions
+
+    def faulty(trainer, *arguments, **keywords):
+        result = generate(trainer, *arguments, **keywords)
+        result["advantages"] = fault(result["advantages"], trainer.num_generations)
+        return result
+
+    monkeypatch.setattr(trl_run.GRPOTrainer, "_generate_and_score_completions", faulty)
+    trained(name)
+    assert hook.capture.close()
+    status, reports = verify(folder)
+    assert status == 1 and len(reports) == 3
+    assert all(report["wrong"] > 0 and not report["ok"] for report in reports)
 
 
 def test_a_training_that_is_not_verifiable_is_all_gaps(folder, trained, read_lines, monkeypatch):

@@ -48,15 +48,11 @@ _PROVENANCE_FIELDS = {
     "experiment": 1, "attempt": 2, "training_step": 3, "group_size": 4, "groups": 5, "rows_collected": 6,
     "producer": 7, "preparation": 8,
 }  # fmt: skip
-_ESTIMATOR_FIELDS = {
-    "name": 1, "history_length": 2, "mode": 3, "length_weight_alpha": 4, "base_group": 5,
-    "step_advantage_weight": 6, "normalize_by_std": 7, "gamma": 8, "invalid_action_penalty": 9, "epsilon": 10,
-    "deviation": 11, "precision": 12, "statistics": 13, "forms": 14, "parameters": 15,
-}  # fmt: skip
+_ESTIMATOR_FIELDS = {"name": 1, "gamma": 8, "invalid_action_penalty": 9, "precision": 12, "forms": 14, "parameters": 15}
 _REWARD_FIELDS = {"name": 1, "weight": 2, "value": 3}
 # The encodings of the numbers below 128.
 _ONE_BYTE = tuple(bytes((value,)) for value in range(0x80))
-_DOUBLES = frozenset(("length_weight_alpha", "step_advantage_weight", "gamma", "invalid_action_penalty", "epsilon"))
+_DOUBLES = frozenset(("gamma", "invalid_action_penalty"))
 
 
 class _Parameter(NamedTuple):
@@ -642,11 +638,10 @@ def _stateable() -> list[str]:
 
 
 def _estimator_message(stated: Mapping[str, Any]) -> bytes:
-    """Every parameter by its name, and those with a field of their own there too, for readers from before."""
+    """Every parameter by its name."""
     own = _ESTIMATORS[stated["name"]].parameters
-    aliases = {rule.same_as: stated[key] for key, rule in own.items() if rule.same_as is not None}
     parameters = [_parameter_message(key, value, own) for key, value in stated.items() if key not in _OF_BATCH]
-    return _message({**aliases, **stated, "parameters": parameters}, _ESTIMATOR_FIELDS)
+    return _message({**stated, "parameters": parameters}, _ESTIMATOR_FIELDS)
 
 
 def _parameter_message(key: str, given: Any, own: Mapping[str, _Parameter]) -> bytes:

@@ -80,9 +80,7 @@ def test_every_field_is_read_back_by_protobuf():
     assert rewards["answer"] == (0.0, np.float32([0.1, 0, 2]).tolist())
     assert rewards["format"][0] == 1 and rewards["format"][1][:2] == [1.0, 0.0] and math.isnan(rewards["format"][1][2])
     assert message.provenance.experiment == "e" and message.provenance.rows_collected == 3
-    assert message.estimator.name == "hgpo" and message.estimator.history_length == 2
-    assert message.estimator.epsilon == 1e-6 and message.estimator.length_weight_alpha == 1.0
-    assert not message.estimator.base_group
+    assert message.estimator.name == "hgpo"
     parameters = {one.name: getattr(one, one.WhichOneof("value")) for one in message.estimator.parameters}
     assert parameters == {
         "historyLength": 2, "mode": "mean_norm", "lengthWeightAlpha": 1, "baseGroup": False, "epsilon": 1e-6,

@@ -130,7 +130,8 @@ def test_each_step_reports_its_batch(monkeypatch):
     assert (stated.groups, stated.group_size, stated.rows_collected) == (3, 4, rows)
     assert stated.producer.startswith("echelon-local/")
     assert len(message.group_names) == 3 and len(message.trajectory_names) == 12
-    assert message.estimator.name == "hgpo" and message.estimator.history_length == 2
+    assert message.estimator.name == "hgpo"
+    assert {one.name: one.number for one in message.estimator.parameters}["historyLength"] == 2
     assert list(message.observation_texts) == []
     trajectory, step = np.frombuffer(message.trajectory, "<i4"), np.frombuffer(message.step, "<i4")
     assert (np.diff(step)[np.diff(trajectory) == 0] == 1).all() and (step[1:][np.diff(trajectory) != 0] == 0).all()

@@ -1,9 +1,9 @@
+import { duration as durationOption, wholeNumber } from 'command-kit/arguments';
+import { inert } from 'command-kit/inert';
+import type { Output } from 'command-kit/output';
+import { fittedTable, idColumn, textColumn } from 'command-kit/table';
 import { Option } from 'commander';
 import type { ApiKey, ApiKeyWithSecret, AuditEntry } from 'echelon-client/calls';
-import { duration as durationOption, wholeNumber } from 'echelon-verify/cli/arguments';
-import type { Output } from 'echelon-verify/cli/output';
-import { fittedTable, idColumn, textColumn } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
 import { SCOPES } from '../../core/scopes.ts';
 import { MAX_PAGE } from '../client.ts';
 import { group } from '../group.ts';

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
+import { wholeNumber } from 'command-kit/arguments';
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { json, type Output } from 'command-kit/output';
+import { plural } from 'command-kit/plural';
+import { table } from 'command-kit/table';
 import { Command, Option } from 'commander';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { table } from 'echelon-verify/cli/table';
-import { plural } from 'echelon-verify/text/plural';
 import { stateDirOption } from '../connection.ts';
 import { group } from '../group.ts';
 import { sizeInWords } from '../size.ts';

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises';
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert, inertText } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
+import { plural } from 'command-kit/plural';
 import type { Command } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { inert, inertText } from 'echelon-verify/text/inert';
-import { plural } from 'echelon-verify/text/plural';
 import { type Client, MAX_PAGE } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { NAME_FORMS, type Named, named } from '../names.ts';

@@ -1,6 +1,6 @@
+import { examples } from 'command-kit/examples';
+import { json, type Output } from 'command-kit/output';
 import type { Command } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 
 /** `echelon clock`: compares the store's time with the clock of Redis, or confirms that clock after a leap. */

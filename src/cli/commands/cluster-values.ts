@@ -1,5 +1,5 @@
+import { inert } from 'command-kit/inert';
 import { InvalidArgumentError } from 'commander';
-import { inert } from 'echelon-verify/text/inert';
 
 /** Labels or variables by their names. */
 export type Values = Record<string, string>;

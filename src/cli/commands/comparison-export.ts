@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import type { Output } from 'command-kit/output';
 import type { Command } from 'commander';
 import { COMPARISON_ID, type ComparisonFile, curvesQuery } from 'echelon-client/comparison-file';
 import { comparisonCsv } from 'echelon-client/csv';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import type { Output } from 'echelon-verify/cli/output';
-import { withJson } from 'echelon-verify/html/write-report';
-import { inert } from 'echelon-verify/text/inert';
+import { withJson } from 'echelon-verify/html/report';
 import { type Client, readPages } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';

@@ -1,8 +1,8 @@
+import { wholeNumber } from 'command-kit/arguments';
+import { inert } from 'command-kit/inert';
+import { plural } from 'command-kit/plural';
+import { fittedTable, idColumn, table } from 'command-kit/table';
 import type { ComparisonDetail, ComparisonFigures, ComparisonPlan } from 'echelon-client/calls';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
-import { plural } from 'echelon-verify/text/plural';
 import { MAX_PAGE } from '../client.ts';
 import { IDEMPOTENCY_KEY } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';

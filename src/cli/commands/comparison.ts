@@ -1,11 +1,11 @@
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
+import { table } from 'command-kit/table';
 import { Command, InvalidArgumentError } from 'commander';
 import { parse } from 'csv-parse/sync';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { readBounded } from 'echelon-verify/cli/read-bounded';
-import { table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
+import { readBounded } from 'echelon-verify/cli';
 import {
   type GameResult,
   type Judgement,

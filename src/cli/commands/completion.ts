@@ -1,6 +1,6 @@
+import { examples } from 'command-kit/examples';
+import type { Output } from 'command-kit/output';
 import { Argument, Command } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import type { Output } from 'echelon-verify/cli/output';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 

@@ -1,9 +1,9 @@
+import { examples } from 'command-kit/examples';
+import { inert, inertText } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
+import { table } from 'command-kit/table';
 import type { Command } from 'commander';
 import type { Experiment } from 'echelon-client/calls';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { table } from 'echelon-verify/cli/table';
-import { inert, inertText } from 'echelon-verify/text/inert';
 import { differencesOf } from '../../plan/differences.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';

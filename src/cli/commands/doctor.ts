@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { promisify, styleText } from 'node:util';
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { json, type Output } from 'command-kit/output';
+import { wrapped } from 'command-kit/width';
 import { Command, Option } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { wrapped } from 'echelon-verify/cli/shortened';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
+import { inert } from 'command-kit/inert';
+import { table } from 'command-kit/table';
+import { wrapped } from 'command-kit/width';
 import type { ExperimentDetail, ExperimentRules } from 'echelon-client/calls';
-import { wrapped } from 'echelon-verify/cli/shortened';
-import { table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
 import { type Client, MAX_PAGE, readPages } from '../client.ts';
 import { time } from '../states.ts';
 

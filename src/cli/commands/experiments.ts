@@ -1,11 +1,11 @@
+import { partsOf, wholeNumber } from 'command-kit/arguments';
+import { inert } from 'command-kit/inert';
+import { plural } from 'command-kit/plural';
+import { fittedTable, idColumn } from 'command-kit/table';
+import { wrapped } from 'command-kit/width';
 import { InvalidArgumentError } from 'commander';
 import type { Experiment, ExperimentDetail } from 'echelon-client/calls';
 import { restartInWords, restartsOf } from 'echelon-client/restarts';
-import { partsOf, wholeNumber } from 'echelon-verify/cli/arguments';
-import { wrapped } from 'echelon-verify/cli/shortened';
-import { fittedTable, idColumn } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
-import { plural } from 'echelon-verify/text/plural';
 import { STATES } from '../../core/states.ts';
 import { type Client, MAX_PAGE, readPages } from '../client.ts';
 import { type GivenTime, givenTime, instantOf } from '../instants.ts';

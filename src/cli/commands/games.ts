@@ -1,8 +1,8 @@
+import { wholeNumber } from 'command-kit/arguments';
+import { inert } from 'command-kit/inert';
+import { table } from 'command-kit/table';
 import type { GamePage } from 'echelon-client/calls';
 import { csvLine, GAME_COLUMNS, gameCells } from 'echelon-client/csv';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
 import { EXPERIMENT, row } from '../row.ts';
 
 type Evaluation = GamePage['items'][number];

@@ -1,7 +1,7 @@
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { nearestName } from 'command-kit/nearest';
 import { Command } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { nearestName } from 'echelon-verify/text/nearest';
 
 /** `echelon help [command...]`: the same as `--help` of that command. */
 function helpCommand(): Command {

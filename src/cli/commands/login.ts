@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import type { Output } from 'command-kit/output';
 import { Command } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import type { Output } from 'echelon-verify/cli/output';
-import { inert } from 'echelon-verify/text/inert';
 import { readLogin, saveLogin, stateDirOption } from '../connection.ts';
 import { hasBrowser, openInBrowser } from './open.ts';
 

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
+import { wholeNumber } from 'command-kit/arguments';
+import { colored, withoutControls } from 'command-kit/colors';
+import { examples } from 'command-kit/examples';
+import { jsonLine, type Output } from 'command-kit/output';
 import { Command, Option } from 'commander';
 import type { LogPage } from 'echelon-client/calls';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { examples } from 'echelon-verify/cli/examples';
-import { jsonLine, type Output } from 'echelon-verify/cli/output';
-import { colored, withoutControls } from 'echelon-verify/text/colors';
 import { parseEntryId } from '../../core/ids.ts';
 import { type LogText, logTexts } from '../../core/log-lines.ts';
 import type { Client } from '../client.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { wholeNumber } from 'command-kit/arguments';
+import { examples } from 'command-kit/examples';
+import type { Output } from 'command-kit/output';
 import { Command } from 'commander';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { examples } from 'echelon-verify/cli/examples';
-import type { Output } from 'echelon-verify/cli/output';
 import { type ApiOptions, clientFor, withConnection } from '../connection.ts';
 import { withLifetime } from '../lifetime.ts';
 import { listen } from '../mcp/listen.ts';

@@ -1,7 +1,7 @@
+import { inert } from 'command-kit/inert';
+import { fittedTable, textColumn } from 'command-kit/table';
 import type { Cluster } from 'echelon-client/calls';
 import { gpuFaults, gpuModel, inPercent, nodeName, otherLabels } from 'echelon-client/node-words';
-import { fittedTable, textColumn } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
 import { group } from '../group.ts';
 import { row, stated } from '../row.ts';
 import { duration } from '../states.ts';

@@ -1,10 +1,10 @@
+import { partsOf } from 'command-kit/arguments';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { counted } from 'command-kit/plural';
+import { fittedTable, table } from 'command-kit/table';
 import { Option } from 'commander';
 import type { SubscriptionInput } from 'echelon-client/calls';
-import { partsOf } from 'echelon-verify/cli/arguments';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { fittedTable, table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
-import { counted } from 'echelon-verify/text/plural';
 import { NOTIFIED } from '../../schemas/subscription.ts';
 import { group } from '../group.ts';
 import { row, stated } from '../row.ts';

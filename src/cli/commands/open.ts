@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
+import { examples } from 'command-kit/examples';
+import { json, type Output } from 'command-kit/output';
 import type { Command } from 'commander';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 
 /** `echelon open`: the dashboard in the browser of this user. */

@@ -1,9 +1,9 @@
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { json, type Output } from 'command-kit/output';
+import { wrapped } from 'command-kit/width';
 import { type Command, Option } from 'commander';
 import type { ExperimentSpec as ApiSpec } from 'echelon-client/calls';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { wrapped } from 'echelon-verify/cli/shortened';
 import { stringify } from 'yaml';
 import { EchelonError } from '../../core/errors.ts';
 import type { Change, CheckFinding, Correction } from '../../engines/engine.ts';

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
+import { plural } from 'command-kit/plural';
+import { table } from 'command-kit/table';
 import type { Command } from 'commander';
 import type { Command as ClusterCommand, ExperimentSpec } from 'echelon-client/calls';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
-import { plural } from 'echelon-verify/text/plural';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';

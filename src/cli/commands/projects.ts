@@ -1,10 +1,10 @@
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
+import { fittedTable } from 'command-kit/table';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Project, ProjectChange } from 'echelon-client/calls';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { fittedTable } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { group } from '../group.ts';

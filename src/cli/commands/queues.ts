@@ -1,7 +1,7 @@
+import { wholeNumber } from 'command-kit/arguments';
+import { inert } from 'command-kit/inert';
+import { fittedTable, idColumn } from 'command-kit/table';
 import type { Queue } from 'echelon-client/calls';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { fittedTable, idColumn } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
 import { group } from '../group.ts';
 import { row } from '../row.ts';
 import { duration, NO_REASON, startsIn } from '../states.ts';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
+import { wholeNumber } from 'command-kit/arguments';
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import type { Output } from 'command-kit/output';
 import { Command } from 'commander';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import type { Output } from 'echelon-verify/cli/output';
 import { EchelonError } from '../../core/errors.ts';
 import { createClient } from '../client.ts';
 import {

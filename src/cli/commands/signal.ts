@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
+import { json, type Output } from 'command-kit/output';
+import { table } from 'command-kit/table';
 import type { Command } from 'commander';
 import type { SignalPage } from 'echelon-client/calls';
-import type { TextStreams } from 'echelon-verify/cli/batch-files';
-import { fileCommands } from 'echelon-verify/cli/commands/files';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { signalFile } from 'echelon-verify/cli/signal-file';
-import { table } from 'echelon-verify/cli/table';
+import type { TextStreams } from 'echelon-verify/cli';
+import { fileCommands, signalFile } from 'echelon-verify/cli';
 import { readPages } from '../client.ts';
 import { type ApiOptions, clientFor, withConnection } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';

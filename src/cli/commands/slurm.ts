@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { wholeNumber } from 'command-kit/arguments';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { plural } from 'command-kit/plural';
 import { InvalidArgumentError, Option } from 'commander';
 import type { SlurmNodes } from 'echelon-client/calls';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { inert } from 'echelon-verify/text/inert';
-import { plural } from 'echelon-verify/text/plural';
 import { row, stated } from '../row.ts';
 
 interface Options {

@@ -1,10 +1,10 @@
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert, inertText } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
+import { wrapped } from 'command-kit/width';
 import type { Command } from 'commander';
 import type { ExperimentSpec } from 'echelon-client/calls';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { wrapped } from 'echelon-verify/cli/shortened';
-import { inert, inertText } from 'echelon-verify/text/inert';
 import { Document, isScalar, visit } from 'yaml';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import type { Client } from '../client.ts';

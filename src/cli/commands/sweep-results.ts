@@ -1,8 +1,8 @@
+import { wholeNumber } from 'command-kit/arguments';
+import { inert } from 'command-kit/inert';
+import { type Column, fittedTable } from 'command-kit/table';
+import { shortened } from 'command-kit/width';
 import type { SweepComparison } from 'echelon-client/calls';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { shortened } from 'echelon-verify/cli/shortened';
-import { type Column, fittedTable } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
 import { valueInWords } from '../../plan/sweep-names.ts';
 import { row, SWEEP } from '../row.ts';
 import { duration } from '../states.ts';

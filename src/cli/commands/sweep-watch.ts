@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { CliError, EXIT } from 'command-kit/exit';
+import { jsonLine, type Output } from 'command-kit/output';
+import { plural } from 'command-kit/plural';
 import type { Sweep, SweepDetail } from 'echelon-client/calls';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { jsonLine, type Output } from 'echelon-verify/cli/output';
-import { plural } from 'echelon-verify/text/plural';
 import { STATES } from '../../core/states.ts';
 import { type Client, MAX_PAGE } from '../client.ts';
 import { interruptible } from '../lifetime.ts';

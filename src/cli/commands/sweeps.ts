@@ -1,11 +1,11 @@
+import { wholeNumber } from 'command-kit/arguments';
+import { examples } from 'command-kit/examples';
+import { inert } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
+import { plural } from 'command-kit/plural';
+import { fittedTable, idColumn } from 'command-kit/table';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { SweepPreview, SweepRequest } from 'echelon-client/calls';
-import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { fittedTable, idColumn } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
-import { plural } from 'echelon-verify/text/plural';
 import { MAX_PAGE, readPages } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor, withIdempotencyKey } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';

@@ -1,10 +1,10 @@
+import { partsOf, wholeNumber } from 'command-kit/arguments';
+import { examples } from 'command-kit/examples';
+import { CliError, EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { json, type Output } from 'command-kit/output';
+import { wrapped } from 'command-kit/width';
 import type { Command } from 'commander';
-import { partsOf, wholeNumber } from 'echelon-verify/cli/arguments';
-import { examples } from 'echelon-verify/cli/examples';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { wrapped } from 'echelon-verify/cli/shortened';
-import { inert } from 'echelon-verify/text/inert';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { stated } from '../row.ts';

@@ -1,8 +1,8 @@
+import { inert } from 'command-kit/inert';
+import { table } from 'command-kit/table';
 import { Option } from 'commander';
 import type { Usage } from 'echelon-client/calls';
 import { csvLine } from 'echelon-client/csv';
-import { table } from 'echelon-verify/cli/table';
-import { inert } from 'echelon-verify/text/inert';
 import { row, stated } from '../row.ts';
 
 const GROUPS = ['project', 'owner', 'cluster', 'gpuType'] as const;

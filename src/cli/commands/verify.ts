@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
+import { CliError, EXIT } from 'command-kit/exit';
+import { json, type Output } from 'command-kit/output';
+import { plural } from 'command-kit/plural';
 import type { Command } from 'commander';
-import type { TextStreams } from 'echelon-verify/cli/batch-files';
-import { fileCommands, streamsFor } from 'echelon-verify/cli/commands/files';
-import { type Flags, verifyPaths } from 'echelon-verify/cli/commands/verify';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { plural } from 'echelon-verify/text/plural';
+import type { TextStreams } from 'echelon-verify/cli';
+import { fileCommands, streamsFor, type VerifyFlags, verifyPaths } from 'echelon-verify/cli';
 import { type ApiOptions, clientFor, withConnection } from '../connection.ts';
 import { experimentNamed } from '../names.ts';
 
@@ -19,7 +18,7 @@ export function verifyCommand(streams: TextStreams, output: Output): Command {
       "Verify every advantage of recorded batches, or of another trainer's dump. Of an experiment, verify the batches again that could not be verified, for example after the archive answered wrongly for a while; other reports stay.",
     )
     .addHelpText('after', '  echelon verify exp-00cz8h3k7n2q4r5s6t7v')
-    .action(async (paths: string[], options: Flags & ApiOptions) => {
+    .action(async (paths: string[], options: VerifyFlags & ApiOptions) => {
       const names = paths.filter(isExperiment);
       if (names.length === 0)
         return await verifyPaths(paths, options, streamsFor(streams, options), command.parent?.name());

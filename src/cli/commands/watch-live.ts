@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { styleText } from 'node:util';
+import { inert } from 'command-kit/inert';
+import type { LiveBlock } from 'command-kit/live-block';
+import type { Output } from 'command-kit/output';
 import type { ExperimentDetail } from 'echelon-client/calls';
-import type { LiveBlock } from 'echelon-verify/cli/live-block';
-import type { Output } from 'echelon-verify/cli/output';
-import { inert } from 'echelon-verify/text/inert';
 import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import { retrying } from '../retrying.ts';

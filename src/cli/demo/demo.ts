@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { styleText } from 'node:util';
+import { json, type Output } from 'command-kit/output';
+import { table } from 'command-kit/table';
 import type { ComparisonDetail, ComparisonPlan, Experiment, ExperimentSpec } from 'echelon-client/calls';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { table } from 'echelon-verify/cli/table';
 import type { BatchReport } from 'echelon-verify/report';
 import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';

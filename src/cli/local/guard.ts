@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { CliError, EXIT } from 'command-kit/exit';
 
 /** Something that has to be undone, however this process ends. */
 export type Undo =

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { CliError, EXIT } from 'command-kit/exit';
 import type { Guard } from './guard.ts';
 
 /** A server process of a private stack, with a process group of its own. */

@@ -1,5 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { inertJson } from 'echelon-verify/text/inert';
+import { inertJson } from 'command-kit/inert';
 import type { Client } from '../client.ts';
 import { VERSION } from '../package-version.ts';
 import { TOOLS, type Tool } from './tools.ts';

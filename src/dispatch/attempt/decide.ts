@@ -1,4 +1,4 @@
-import { withoutControls } from 'echelon-verify/text/colors';
+import { withoutControls } from 'command-kit/colors';
 import type { EndCause, Ended } from '../../core/events.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { QUARANTINE_AFTER } from '../../core/states.ts';

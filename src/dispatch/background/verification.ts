@@ -1,5 +1,5 @@
-import { BatchFormatError } from 'echelon-verify/format/format-error';
-import { VerifierBusyError } from 'echelon-verify/pool/child';
+import { BatchFormatError } from 'echelon-verify/format';
+import { VerifierBusyError } from 'echelon-verify/pool';
 import { EchelonError } from '../../core/errors.ts';
 import type { ControllerEvent } from '../../core/events.ts';
 import { retryUntil } from '../../core/retry.ts';

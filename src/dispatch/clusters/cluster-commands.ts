@@ -1,4 +1,4 @@
-import { nounOf, plural } from 'echelon-verify/text/plural';
+import { nounOf, plural } from 'command-kit/plural';
 import { newCommandId } from '../../core/ids.ts';
 import { createRayWorkerClient } from '../../rpc/client.ts';
 import type { Cluster, RayPlace } from '../../store/clusters/types.ts';

@@ -1,4 +1,4 @@
-import { plural } from 'echelon-verify/text/plural';
+import { plural } from 'command-kit/plural';
 import type { Ended } from '../../core/events.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { faultsIn } from '../../core/node-health.ts';

@@ -1,4 +1,4 @@
-import { plural } from 'echelon-verify/text/plural';
+import { plural } from 'command-kit/plural';
 import type { LaunchPlan } from '../../core/launch-plan.ts';
 import type { CheckFinding } from '../../engines/engine.ts';
 import { findEngine, type ResolvedSpec } from '../../engines/registry.ts';

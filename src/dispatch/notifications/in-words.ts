@@ -1,5 +1,5 @@
-import { inert } from 'echelon-verify/text/inert';
-import { wrongBecause } from 'echelon-verify/training-signal';
+import { inert } from 'command-kit/inert';
+import { wrongBecause } from 'echelon-verify/report';
 import type { Message } from '../../store/subscriptions/subscriptions.ts';
 
 /** What a message says, in one line without control characters. */

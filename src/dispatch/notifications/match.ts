@@ -1,4 +1,4 @@
-import { isWrong } from 'echelon-verify/training-signal';
+import { isWrong } from 'echelon-verify/report';
 import type { FeedEntry } from '../../core/events.ts';
 import type { Message, StoredSubscription, Subject } from '../../store/subscriptions/subscriptions.ts';
 

@@ -1,4 +1,4 @@
-import { nearestName } from 'echelon-verify/text/nearest';
+import { nearestName } from 'command-kit/nearest';
 import type { FieldProblem } from '../../core/errors.ts';
 import type { CommandSpec } from './spec.ts';
 

@@ -1,4 +1,4 @@
-import { fingerprint } from 'echelon-verify/kernel/estimators/fingerprint';
+import { fingerprint } from 'echelon-verify/kernel';
 import { merge } from '../../core/trees.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';

@@ -1,6 +1,5 @@
-import type { AnyParameters } from 'echelon-verify/kernel/estimators/parameters';
-import { completeParameters } from 'echelon-verify/kernel/estimators/parameters';
-import { estimatorOf } from 'echelon-verify/kernel/estimators/registry';
+import type { AnyParameters } from 'echelon-verify/kernel';
+import { completeParameters, estimatorOf } from 'echelon-verify/kernel';
 import type { FieldProblem } from '../../core/errors.ts';
 import { EstimatorSpec } from './spec.ts';
 

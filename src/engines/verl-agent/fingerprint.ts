@@ -1,6 +1,5 @@
-import { formOfSettings, type TrainerSettings } from 'echelon-verify/identify/fingerprints';
-import { fingerprint } from 'echelon-verify/kernel/estimators/fingerprint';
-import { type EstimatorName, estimatorOf } from 'echelon-verify/kernel/estimators/registry';
+import { formOfSettings, type TrainerSettings } from 'echelon-verify/identify';
+import { type EstimatorName, estimatorOf, fingerprint } from 'echelon-verify/kernel';
 import type { ResolvedVerlAgent } from './spec.ts';
 
 type Estimator = ResolvedVerlAgent['estimator'];

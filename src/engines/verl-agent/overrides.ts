@@ -1,4 +1,4 @@
-import { nearestName } from 'echelon-verify/text/nearest';
+import { nearestName } from 'command-kit/nearest';
 import type { FieldProblem } from '../../core/errors.ts';
 import { clip, escapePointer } from '../../schemas/json.ts';
 

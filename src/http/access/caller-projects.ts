@@ -1,4 +1,4 @@
-import { nearestName } from 'echelon-verify/text/nearest';
+import { nearestName } from 'command-kit/nearest';
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
 import { ownEntries } from '../../engines/secret-projects.ts';

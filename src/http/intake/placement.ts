@@ -1,5 +1,5 @@
-import { nearestName } from 'echelon-verify/text/nearest';
-import { plural } from 'echelon-verify/text/plural';
+import { nearestName } from 'command-kit/nearest';
+import { plural } from 'command-kit/plural';
 import type { FieldProblem } from '../../core/errors.ts';
 import { checkpointOf } from '../../engines/named-training.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { RowQuery } from 'echelon-verify/explain/row-columns';
-import type { BundleOrigin } from 'echelon-verify/format/bundle';
-import type { UploadedFile } from 'echelon-verify/pool/pool';
+import type { RowQuery } from 'echelon-verify/explain';
+import type { BundleOrigin } from 'echelon-verify/format';
+import type { UploadedFile } from 'echelon-verify/pool';
 import type {
   FastifyBaseLogger,
   FastifyInstance,

@@ -1,4 +1,4 @@
-import { plural } from 'echelon-verify/text/plural';
+import { plural } from 'command-kit/plural';
 import type { PlayedGame } from '../../core/events.ts';
 import { isFinal, type State } from '../../core/states.ts';
 import type {

@@ -1,7 +1,8 @@
 import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
+import { constants, zstdCompress } from 'node:zlib';
 import { EchelonError } from '../../core/errors.ts';
 import { digestOf } from './archive-keys.ts';
+import { decompressed } from './decompress.ts';
 
 /*
  * A segment has consecutive entries of a stream in two objects of the archive: the entries, and the bytes of their batch
@@ -127,7 +128,7 @@ export async function packSegment(
 
 /** The entries of a segment; the payload of those with bytes is empty, see {@link unpackParts}. */
 export async function unpackEntries(object: Uint8Array): Promise<RawEntry[]> {
-  const bytes = await decompressed(ENTRIES, object);
+  const bytes = await contentOf(ENTRIES, object);
   const entries: RawEntry[] = [];
   for (let at = 0; at < bytes.length; ) {
     const count = bytes.readUInt32LE(at);
@@ -145,7 +146,7 @@ export async function unpackEntries(object: Uint8Array): Promise<RawEntry[]> {
 
 /** The bytes of the batch parts in a segment, in order. */
 export async function unpackParts(object: Uint8Array): Promise<Buffer[]> {
-  const bytes = await decompressed(PARTS, object);
+  const bytes = await contentOf(PARTS, object);
   const parts: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = at + 4 + bytes.readUInt32LE(at);
@@ -166,7 +167,6 @@ function framed(bytes: Buffer): Buffer {
 }
 
 const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
 
 async function compressed(
   format: Buffer,
@@ -177,7 +177,7 @@ async function compressed(
   return { digest: digestOf(bytes), bytes };
 }
 
-async function decompressed(format: Buffer, object: Uint8Array): Promise<Buffer> {
+async function contentOf(format: Buffer, object: Uint8Array): Promise<Buffer> {
   const bytes = Buffer.from(object.buffer, object.byteOffset, object.byteLength);
   if (!bytes.subarray(0, format.length).equals(format)) {
     throw new EchelonError(
@@ -185,9 +185,5 @@ async function decompressed(format: Buffer, object: Uint8Array): Promise<Buffer>
       `An archived segment is not ${format.toString().trim()}; a later version of Echelon may have written it`,
     );
   }
-  const found = await decompress(bytes.subarray(format.length), { maxOutputLength: LARGEST_OBJECT });
-  // zlib gives a piece of a chunk of 128 kB. Entries are kept, and would keep the chunk with them.
-  const own = Buffer.allocUnsafeSlow(found.length);
-  found.copy(own);
-  return own;
+  return await decompressed(bytes.subarray(format.length), LARGEST_OBJECT);
 }

@@ -1,10 +1,11 @@
 import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompress } from 'node:zlib';
+import { zstdCompress } from 'node:zlib';
 import { EchelonError } from '../../core/errors.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { Archive } from './archive.ts';
 import { digestOf } from './archive-keys.ts';
+import { decompressed } from './decompress.ts';
 
 /*
  * The series of a finished experiment as one object of the archive: a line that names the format, then compressed for
@@ -62,8 +63,7 @@ export async function unpackSeries(object: Uint8Array): Promise<SeriesFields> {
       'An archived series is of another format; a later version of Echelon may have written it',
     );
   }
-  const options = { maxOutputLength: 4 * MAX_BYTES };
-  const bytes = await promisify(zstdDecompress)(packed.subarray(FORMAT.length), options);
+  const bytes = await decompressed(packed.subarray(FORMAT.length), 4 * MAX_BYTES);
   const fields = new Map<string, Buffer>();
   const next = (at: number) => at + 4 + bytes.readUInt32LE(at);
   for (let at = 0; at < bytes.length; ) {

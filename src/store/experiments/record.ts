@@ -1,4 +1,4 @@
-import { signalOf } from 'echelon-verify/training-signal';
+import { signalOf } from 'echelon-verify/report';
 import type { MetricValue, RuleEvent } from '../../core/events.ts';
 import { fromRank } from '../../core/priority-class.ts';
 import type { State } from '../../core/states.ts';

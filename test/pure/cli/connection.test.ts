@@ -3,8 +3,8 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { CliError, EXIT } from 'command-kit/exit';
 import { Command } from 'commander';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import {
   clientFor,
   DEFAULT_STATE_DIR,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { wrapped } from 'command-kit/width';
 import { Command } from 'commander';
-import { wrapped } from 'echelon-verify/cli/shortened';
 import { group } from '../../../src/cli/group.ts';
 import { pathLine } from '../../../src/cli/launcher.ts';
 import { cliMarkdown } from '../../../src/cli/reference.ts';

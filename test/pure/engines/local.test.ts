@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fingerprint } from 'echelon-verify/kernel/estimators/fingerprint';
-import { GIGPO_RECIPE } from 'echelon-verify/kernel/estimators/gigpo';
-import { GRPO_RECIPE } from 'echelon-verify/kernel/estimators/grpo';
-import { HGPO_RECIPE } from 'echelon-verify/kernel/estimators/hgpo';
+import { fingerprint, GIGPO_RECIPE, GRPO_RECIPE, HGPO_RECIPE } from 'echelon-verify/kernel';
 import { LOCAL } from '../../../src/engines/local/engine.ts';
 import {
   completeEstimator,

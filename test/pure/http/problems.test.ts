@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { VerifierBusyError } from 'echelon-verify/pool/child';
+import { VerifierBusyError } from 'echelon-verify/pool';
 import { errorCodes } from 'fastify';
 import { EchelonError, ERRORS } from '../../../src/core/errors.ts';
 import { ADVICE, errorsMarkdown } from '../../../src/http/server/error-docs.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { FINDINGS } from 'echelon-verify/provenance/findings';
-import { STEP_FINDINGS } from 'echelon-verify/step/findings';
 import { parse } from 'yaml';
+import { FINDINGS } from '../../../packages/echelon-verify/src/report/findings.ts';
+import { STEP_FINDINGS } from '../../../packages/echelon-verify/src/report/step-findings.ts';
 import { specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { DEFAULT_RULES, presetRule, RULE_PRESETS } from '../../../src/plan/rule-presets.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { ApiError, connect } from 'echelon-client';
-import { createVerifierPool, type VerifierPoolOptions } from 'echelon-verify/pool/pool';
+import { createVerifierPool } from 'echelon-verify/pool';
+import type { VerifierPoolOptions } from '../../../packages/echelon-verify/src/pool/pool.ts';
 import {
   type AttackFile,
   emptySets,

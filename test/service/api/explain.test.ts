@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { explainRow } from 'echelon-verify/explain/explain';
-import { decodeBatch, encodeBatch } from 'echelon-verify/format/wire';
-import { createVerifierPool } from 'echelon-verify/pool/pool';
+import { explainRow } from 'echelon-verify/explain';
+import { createVerifierPool } from 'echelon-verify/pool';
+import { decodeBatch, encodeBatch } from '../../../packages/echelon-verify/src/format/batch-wire.ts';
 import { goldenBatch } from '../../../packages/echelon-verify/test/support/golden-batches.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/dispatch.ts';

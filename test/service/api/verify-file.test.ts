@@ -6,8 +6,9 @@ import { basename } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { ApiError, connect } from 'echelon-client';
-import { verifyFiles } from 'echelon-verify/cli/verify-files';
-import { createVerifierPool, type VerifierPoolOptions } from 'echelon-verify/pool/pool';
+import { createVerifierPool } from 'echelon-verify/pool';
+import { verifyFiles } from '../../../packages/echelon-verify/src/cli/verify-files.ts';
+import type { VerifierPoolOptions } from '../../../packages/echelon-verify/src/pool/pool.ts';
 import { until } from '../../support/dispatch.ts';
 import { appFor, type TestAppOptions, TOKEN } from '../../support/http-app.ts';
 

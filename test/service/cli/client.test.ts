@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { CliError, EXIT } from 'command-kit/exit';
 import { AnswerLost, createClient } from '../../../src/cli/client.ts';
 import { instantOf } from '../../../src/cli/instants.ts';
 import { REPLAY } from '../../support/http-app.ts';

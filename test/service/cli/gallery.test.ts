@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileCommands } from 'echelon-verify/cli/commands/files';
+import { fileCommands } from 'echelon-verify/cli';
 import { BUGS, batchOf } from '../../../scripts/gallery/bugs.ts';
 import { STEP_BUGS, stepFileOf } from '../../../scripts/gallery/steps.ts';
 import { causeIn } from '../../../scripts/pages/gallery.ts';

@@ -18,7 +18,7 @@ test('what is followed to its end says nothing, and an error is the caller\u2019
 });
 
 test('Ctrl-C says that the run continues and how to follow it again, with the status of an interrupted program', async () => {
-  const files = ['src/cli/lifetime.ts', 'packages/echelon-verify/src/cli/output.ts'];
+  const files = ['src/cli/lifetime.ts', 'packages/command-kit/src/output.ts'];
   const [module, terminal] = files.map((file) =>
     JSON.stringify(new URL(`../../../${file}`, import.meta.url)),
   );

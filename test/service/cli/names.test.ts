@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { CliError, EXIT } from 'command-kit/exit';
 import { experimentNamed, named, sweepNamed } from '../../../src/cli/names.ts';
 import { apiFor } from '../../support/cli.ts';
 import { submitInput } from '../../support/store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { CliError, EXIT } from 'command-kit/exit';
 import { retrying } from '../../../src/cli/retrying.ts';
 import { keptOutput } from '../../support/cli.ts';
 

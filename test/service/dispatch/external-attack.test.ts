@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { encodeBatch } from 'echelon-verify/format/wire';
+import { encodeBatch } from '../../../packages/echelon-verify/src/format/batch-wire.ts';
 import { longName, repeatedField } from '../../../packages/echelon-verify/test/support/attack-files.ts';
 import { goldenBatch, inForms } from '../../../packages/echelon-verify/test/support/golden-batches.ts';
 import { type Client, createClient } from '../../../src/cli/client.ts';

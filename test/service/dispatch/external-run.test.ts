@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool/pool';
+import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool';
 import { freePort } from '../../../src/cli/local/processes.ts';
 import { assertWholeStream, type Bench, isVerified, startBench, until } from '../../support/dispatch.ts';
 import { keepLines } from '../../support/kept-log.ts';

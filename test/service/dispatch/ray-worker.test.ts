@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { encodeBatch, readBatches } from 'echelon-verify';
-import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool/pool';
+import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool';
 import { newExperimentId } from '../../../src/core/ids.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';

@@ -4,7 +4,7 @@ import { chmod, glob, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool/pool';
+import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool';
 import type { Redis } from 'ioredis';
 import { createHiddenValues } from '../../../src/core/hidden-values.ts';
 import { createLog } from '../../../src/observe/log.ts';

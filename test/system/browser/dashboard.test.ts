@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { verifyFiles } from 'echelon-verify/cli/verify-files';
-import type { RowExplanation } from 'echelon-verify/explain/explain';
+import type { RowExplanation } from 'echelon-verify/explain';
 import type { BatchReport } from 'echelon-verify/report';
 import type { Browser, Page } from 'playwright-core';
 import { inWords } from '../../../packages/echelon-dashboard/src/models/outcomes.ts';
+import { verifyFiles } from '../../../packages/echelon-verify/src/cli/verify-files.ts';
 import { DUMPS, folder } from '../../../packages/echelon-verify/test/support/dump-files.ts';
 import { seriousFindings } from '../../support/axe.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../../support/browser.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { readBatchFile } from 'echelon-verify/format/read';
-import { encodeBatch } from 'echelon-verify/format/wire';
 import type { Browser, Page } from 'playwright-core';
+import { encodeBatch } from '../../../packages/echelon-verify/src/format/batch-wire.ts';
+import { readBatchFile } from '../../../packages/echelon-verify/src/format/read.ts';
 import type { AttemptEvent } from '../../../src/core/events.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../../support/browser.ts';
 import { type Installation, startInstallation } from '../../support/dashboard.ts';

@@ -1,5 +1,5 @@
-import type { GoalGraph as Graph } from 'echelon-verify/explain/explain';
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
+import type { GoalGraph as Graph } from 'echelon-verify/explain';
 import { layoutOf } from '../models/goal-graph.ts';
 import { inert } from '../models/words.ts';
 

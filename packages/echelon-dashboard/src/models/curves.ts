@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import { csvLine } from 'echelon-client/csv';
-import { counted } from 'echelon-verify/text/plural';
 
 /** A point of the API's chart. */
 interface Point {

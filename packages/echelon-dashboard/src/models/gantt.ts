@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { Answer } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
 import { clock, withNames } from './words.ts';
 
 type Queue = Answer<'get', '/v1/queues'>;

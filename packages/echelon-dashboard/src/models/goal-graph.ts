@@ -1,4 +1,4 @@
-import type { GoalGraph } from 'echelon-verify/explain/explain';
+import type { GoalGraph } from 'echelon-verify/explain';
 
 const [WIDTH, MARGIN, LEAST] = [420, 10, 60];
 

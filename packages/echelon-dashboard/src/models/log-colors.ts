@@ -1,4 +1,4 @@
-import type { Style } from 'echelon-verify/text/colors';
+import type { Style } from 'command-kit/colors';
 
 /** The eight colours of terminals, as classes of screens.css. Black, white and greys are the colour of the page's text. */
 const NAMES = ['', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', ''] as const;

@@ -1,4 +1,4 @@
-import { withoutControls } from 'echelon-verify/text/colors';
+import { withoutControls } from 'command-kit/colors';
 
 /** The most lines that are held; the memory of the page does not depend on the length of the log. */
 const MAX_LINES = 40_000;

@@ -1,6 +1,6 @@
 /** Outcomes of rows as they are shown: a word, a shape and a colour each, so that colour is never the only sign. */
 
-import { isWrong } from 'echelon-verify/training-signal';
+import { isWrong } from 'echelon-verify/report';
 
 export const OUTCOMES = ['exact', 'rounding', 'wrong', 'unverifiable'] as const;
 export type Outcome = (typeof OUTCOMES)[number];

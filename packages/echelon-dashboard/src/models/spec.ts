@@ -51,7 +51,7 @@ type SpecText = { spec: Record<string, unknown>; lineOf: (pointer: string) => nu
 
 /** Reads a spec in YAML or JSON. The reader is loaded when it is first needed. */
 export async function readSpec(text: string): Promise<SpecText> {
-  const { readYaml } = await import('echelon-verify/text/read-yaml');
+  const { readYaml } = await import('command-kit/read-yaml');
   const read = readYaml(text);
   if ('fault' in read) {
     const { message, line, column } = read.fault;

@@ -1,5 +1,4 @@
-import { NOT_VERIFIABLE } from 'echelon-verify/report';
-import { contradictionsOf } from 'echelon-verify/training-signal';
+import { contradictionsOf, NOT_VERIFIABLE } from 'echelon-verify/report';
 import { type Counts, inWords, type Outcome, worstOf } from './outcomes.ts';
 
 /** A recorded batch as lists hold it. */

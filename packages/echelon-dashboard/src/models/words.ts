@@ -1,6 +1,6 @@
 /** Numbers, times and sizes in words and in the same width everywhere. */
 
-import { inert, inertText } from 'echelon-verify/text/inert';
+import { inert, inertText } from 'command-kit/inert';
 
 export { inert, inertText };
 

@@ -1,5 +1,5 @@
-import { counted } from 'echelon-verify/text/plural';
-import { contradictionsOf, isWrong } from 'echelon-verify/training-signal';
+import { counted } from 'command-kit/plural';
+import { contradictionsOf, isWrong } from 'echelon-verify/report';
 import type { ListedBatch } from './strip.ts';
 
 /** Why the training signal of an experiment is wrong, as its loaded batches tell it. */

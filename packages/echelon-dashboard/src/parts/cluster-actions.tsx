@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { Answer } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
 import { api } from '../app/api.ts';
 import { Confirm } from './dialog.tsx';
 

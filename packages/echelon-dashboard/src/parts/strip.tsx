@@ -1,6 +1,6 @@
+import { counted } from 'command-kit/plural';
 import { restartInWords, restartsOf } from 'echelon-client/restarts';
-import { STAGES, type StageName } from 'echelon-verify/step/step-report';
-import { counted } from 'echelon-verify/text/plural';
+import { STAGES, type StageName } from 'echelon-verify/report';
 import { OUTCOMES, SHAPES } from '../models/outcomes.ts';
 import { batchesOfCell, cellsOf, type ListedBatch, stagesOf } from '../models/strip.ts';
 import { count } from '../models/words.ts';

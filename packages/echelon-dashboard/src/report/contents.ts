@@ -1,9 +1,7 @@
 import type { Answers, Question } from 'echelon-verify/browser';
-import { explainRow } from 'echelon-verify/explain/explain';
-import { rowColumns } from 'echelon-verify/explain/row-columns';
-import type { Batch } from 'echelon-verify/format/batch';
-import { batchId, type ReportHead } from 'echelon-verify/html/contents';
-import { unpackBatch } from 'echelon-verify/html/pack-batch';
+import { explainRow, rowColumns } from 'echelon-verify/explain';
+import type { Batch } from 'echelon-verify/format';
+import { batchId, type ReportHead, unpackBatch } from 'echelon-verify/html';
 import type { Answerer } from '../screens/verify/reports.tsx';
 import { bytesOf } from './parts.ts';
 

@@ -1,5 +1,5 @@
 import 'echelon-verify/browser/node/buffer';
-import { HEAD_ID, type ReportHead } from 'echelon-verify/html/contents';
+import { HEAD_ID, type ReportHead } from 'echelon-verify/html';
 import { mount } from './mount.tsx';
 import { readJson } from './parts.ts';
 import { Report } from './report.tsx';

@@ -1,5 +1,5 @@
-import type { ReportHead } from 'echelon-verify/html/contents';
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
+import type { ReportHead } from 'echelon-verify/html';
 import { useMemo } from 'preact/hooks';
 import { place, setQuery } from '../app/router.ts';
 import { count, inert } from '../models/words.ts';

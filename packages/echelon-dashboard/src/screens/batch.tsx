@@ -1,9 +1,8 @@
+import { counted } from 'command-kit/plural';
 import type { Answer, BatchRows } from 'echelon-client/calls';
-import type { BatchReport } from 'echelon-verify/report';
-import type { TokenExplanation } from 'echelon-verify/step/explain-step';
-import type { StepReport } from 'echelon-verify/step/step-report';
-import type { TokenColumns } from 'echelon-verify/step/token-columns';
-import { counted } from 'echelon-verify/text/plural';
+import type { TokenExplanation } from 'echelon-verify/explain';
+import type { BatchReport, StepReport } from 'echelon-verify/report';
+import type { TokenColumns } from 'echelon-verify/verify';
 import { useEffect, useMemo } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useGet } from '../app/resource.ts';

@@ -1,6 +1,6 @@
+import { counted } from 'command-kit/plural';
 import type { Answer } from 'echelon-client/calls';
 import { gpuFaults, gpuModel, inPercent, nodeName, otherLabels } from 'echelon-client/node-words';
-import { counted } from 'echelon-verify/text/plural';
 import { useGet, usePolling } from '../app/resource.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';

@@ -1,4 +1,4 @@
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
 import { api } from '../app/api.ts';
 import { useGet, useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';

@@ -1,4 +1,4 @@
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useGet } from '../app/resource.ts';
 import { command } from '../models/commands.ts';

@@ -1,4 +1,4 @@
-import { counted, nounOf } from 'echelon-verify/text/plural';
+import { counted, nounOf } from 'command-kit/plural';
 import { useMemo, useState } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useStream, useThrottled } from '../app/live.ts';

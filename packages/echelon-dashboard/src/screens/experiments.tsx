@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { Experiment as Record } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';

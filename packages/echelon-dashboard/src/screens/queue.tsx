@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { Answer } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useGet, usePolling } from '../app/resource.ts';
 import { may } from '../app/session.ts';

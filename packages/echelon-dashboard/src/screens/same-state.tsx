@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { BatchRows } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
 import { useGet } from '../app/resource.ts';
 import { place } from '../app/router.ts';
 import { command } from '../models/commands.ts';

@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { ChosenFile, Found, Verifier } from 'echelon-verify/browser';
-import { counted } from 'echelon-verify/text/plural';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';

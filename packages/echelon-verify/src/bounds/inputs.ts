@@ -7,7 +7,7 @@ import { type Arithmetic, arithmeticOf } from '../arithmetic/arithmetic.ts';
 import type { InputColumn } from '../arithmetic/interval.ts';
 import type { Batch } from '../format/batch.ts';
 import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/stages/token-sequences.ts';
-import { batchReturnBounds, type ReturnBounds } from '../provenance/return-bounds.ts';
+import { batchReturnBounds, type ReturnBounds } from './return-bounds.ts';
 
 export interface Inputs {
   readonly arithmetic: Arithmetic;

@@ -1,7 +1,7 @@
 /** What was reported of a row, and its outcome: that of its worst token if the batch has tokens for it. */
 
 import type { Batch } from '../format/batch.ts';
-import type { RowOutcome } from '../report.ts';
+import type { RowOutcome } from '../report/report.ts';
 import type { Judge } from './outcomes.ts';
 
 /** The reported value that decides a row's outcome. */

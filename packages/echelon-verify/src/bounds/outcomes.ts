@@ -2,7 +2,7 @@
 
 import { FLOAT32 } from '../arithmetic/arithmetic.ts';
 import { type Batch, reportedValues } from '../format/batch.ts';
-import { DISPLAY_FLOOR, DISPLAY_TOLERANCE, type RowOutcome } from '../report.ts';
+import { DISPLAY_FLOOR, DISPLAY_TOLERANCE, type RowOutcome } from '../report/report.ts';
 import { admits, BATCH_EFFORT, type Effort, type RowParts } from './admissible.ts';
 import { createRowModel, type ModelOutcome, type RowModel } from './row-model.ts';
 

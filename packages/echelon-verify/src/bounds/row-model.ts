@@ -6,7 +6,9 @@
 import type { Forms } from '../arithmetic/arithmetic.ts';
 import { type Arithmetic, FLOAT16, FLOAT64 } from '../arithmetic/arithmetic.ts';
 import type { InputColumn } from '../arithmetic/interval.ts';
+import { present } from '../base/present.ts';
 import { type Batch, isPerToken, usesOf } from '../format/batch.ts';
+import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../format/budget.ts';
 import { clusterLevels } from '../kernel/clusters.ts';
 import type {
   Combination,
@@ -31,12 +33,10 @@ import {
 } from '../kernel/sets/cluster-bounds.ts';
 import { membersOf, standInsOf } from '../kernel/sets/row-sets.ts';
 import type { Deviation } from '../kernel/sets/spread.ts';
+import type { StepColumns } from '../kernel/sets/steps.ts';
 import type { BoundedStage, StageBoundsInput, StagePlan } from '../kernel/stages/chain.ts';
 import { boundStages } from '../kernel/stages/chain.ts';
 import { perToken, type TokenInputName, type TokenSequences } from '../kernel/stages/token-sequences.ts';
-import type { StepColumns } from '../kernel/steps.ts';
-import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool/budget.ts';
-import { present } from '../present.ts';
 import type { RowParts } from './admissible.ts';
 import { termOfChain } from './chain-term.ts';
 import { chooseInputs, type Inputs } from './inputs.ts';

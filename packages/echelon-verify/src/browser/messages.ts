@@ -1,10 +1,10 @@
 /** What a page asks the verifier in its worker thread, and what it answers. All of it can be cloned between threads. */
 import type { RowExplanation } from '../explain/explain.ts';
+import type { TokenExplanation } from '../explain/explain-step.ts';
 import type { RowColumns } from '../explain/row-columns.ts';
-import type { BatchReport } from '../report.ts';
-import type { TokenExplanation } from '../step/explain-step.ts';
-import type { RecordedStepReport } from '../step/recorded-step.ts';
-import type { TokenColumns } from '../step/token-columns.ts';
+import type { BatchReport } from '../report/report.ts';
+import type { RecordedStepReport } from '../verify/recorded-step.ts';
+import type { TokenColumns } from '../verify/token-columns.ts';
 
 /** A file that the user chose; `path` begins with the folder, if one was chosen. */
 export interface ChosenFile {

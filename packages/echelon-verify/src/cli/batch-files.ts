@@ -1,14 +1,14 @@
+import { EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { nearestName } from 'command-kit/nearest';
 import type { Batch } from '../format/batch.ts';
 import { type BundleHead, type BundleOf, readBundleHead } from '../format/bundle.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { readRecorded } from '../format/read.ts';
 import { lastRead } from '../format/reading.ts';
-import type { BatchReport } from '../report.ts';
-import type { StepBatch } from '../step/format/step-batch.ts';
-import { inert } from '../text/inert.ts';
-import { nearestName } from '../text/nearest.ts';
-import type { DumpReport } from '../verify-dump.ts';
-import { EXIT } from './exit.ts';
+import type { StepBatch } from '../format/step-batch.ts';
+import type { BatchReport } from '../report/report.ts';
+import type { DumpReport } from '../verify/verify-dump.ts';
 import { readBounded } from './read-bounded.ts';
 
 /** The streams to which the commands on batch files write. */

@@ -1,10 +1,10 @@
-import { type Comparison, compare } from '../explain/estimate.ts';
+import { EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { json } from 'command-kit/output';
+import { table } from 'command-kit/table';
+import { type Comparison, compare } from '../identify/estimate.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
-import { inert } from '../text/inert.ts';
 import { orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
-import { EXIT } from './exit.ts';
-import { json } from './output.ts';
-import { table } from './table.ts';
 
 /**
  * `echelon compare FILE --estimators hgpo,gigpo,grpo`: compares estimators with the batch's own on recorded batches. The exit

@@ -1,11 +1,11 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { DumpAdapter, Mapping } from '../format/dumps/adapter.ts';
-import { fileStart } from '../format/dumps/registry.ts';
-import { unknownTable } from '../format/dumps/unknown-table.ts';
+import type { DumpAdapter, Mapping } from '../dumps/adapter.ts';
+import { fileStart } from '../dumps/registry.ts';
+import type { StepAdapter } from '../dumps/steps/adapter.ts';
+import { anyAdapterFor } from '../dumps/steps/registry.ts';
+import { unknownTable } from '../dumps/unknown-table.ts';
 import { BatchFormatError } from '../format/format-error.ts';
-import { anyAdapterFor } from '../step/format/dumps/registry.ts';
-import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
 
 /** Files that are read together: one of the project's own format, or the dumps of one trainer in step order, with advantages or steps. */
 export type Source =

@@ -1,13 +1,13 @@
+import { partsOf, wholeNumber } from 'command-kit/arguments';
+import { shellWord } from 'command-kit/shell-word';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Precision } from '../arithmetic/arithmetic.ts';
-import { type Mapping, MEANINGS, mappingFromTexts } from '../format/dumps/adapter.ts';
+import { PRECISIONS, type Precision } from '../arithmetic/arithmetic.ts';
+import { type Mapping, MEANINGS, mappingFromTexts } from '../dumps/adapter.ts';
+import { ALL_ADAPTERS } from '../dumps/steps/registry.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames } from '../kernel/estimators/registry.ts';
-import { ALL_ADAPTERS } from '../step/format/dumps/registry.ts';
-import { shellWord } from '../text/shell-word.ts';
-import type { StatedDump } from '../verify-dump.ts';
-import { partsOf, precisionOption, wholeNumber } from './arguments.ts';
+import type { StatedDump } from '../verify/verify-dump.ts';
 
 /** What a user states of dumps of other trainers. */
 export interface StatedFiles extends StatedDump {
@@ -35,6 +35,13 @@ export function mapOption(): Option {
     '--map <meaning=column,...>',
     `for a table: columns for ${MEANINGS.join(', ')}`,
   ).argParser(mapping);
+}
+
+/** `--precision`: the arithmetic of the trainer. `prefix` says to which files it applies. */
+export function precisionOption(prefix = ''): Option {
+  const text =
+    'arithmetic of the trainer; bfloat16-output and float16-output: float32, advantages rounded to 16 bits';
+  return new Option('--precision <name>', `${prefix}${text}`).choices(PRECISIONS);
 }
 
 /** The command with the options that say how to read dumps of other trainers. */

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
-import { adapterOf } from '../format/dumps/registry.ts';
-import { groupedBy } from '../grouped-by.ts';
-import { addSignal, NO_SIGNAL, type SignalHealth } from '../provenance/signal.ts';
-import { inert } from '../text/inert.ts';
-import { percent } from '../text/number.ts';
-import { plural } from '../text/plural.ts';
-import { configurationText, type DumpReport } from '../verify-dump.ts';
+import { inert } from 'command-kit/inert';
+import { percent } from 'command-kit/number';
+import { plural } from 'command-kit/plural';
+import { groupedBy } from '../base/grouped-by.ts';
+import { adapterOf } from '../dumps/registry.ts';
+import { addSignal, NO_SIGNAL, type SignalHealth } from '../verify/signal.ts';
+import { configurationText, type DumpReport } from '../verify/verify-dump.ts';
 
 /** What people read of a run before its table: format, estimator and signal. */
 export function dumpHead(reports: readonly DumpReport[]): string[] {

@@ -1,13 +1,13 @@
-import { type EstimatorOverrides, estimate } from '../explain/estimate.ts';
+import { EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { json } from 'command-kit/output';
+import { table } from 'command-kit/table';
 import type { Batch } from '../format/batch.ts';
+import { type EstimatorOverrides, estimate } from '../identify/estimate.ts';
 import { allowedInWords, isAllowed } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
-import { inert } from '../text/inert.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
-import { EXIT } from './exit.ts';
-import { json } from './output.ts';
-import { table } from './table.ts';
 
 /**
  * `echelon estimate FILE --estimator gigpo`: estimates recorded batches without a server. The text is a summary of the

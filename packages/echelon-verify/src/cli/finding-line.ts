@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import type { Finding } from '../report.ts';
-import { inert } from '../text/inert.ts';
+import { inert } from 'command-kit/inert';
+import type { Finding } from '../report/report.ts';
 
 /** A finding as an indented line. */
 export function findingLine({ severity, code, message }: Finding): string {

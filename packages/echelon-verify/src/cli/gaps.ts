@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { cut } from 'command-kit/cut';
+import { plural } from 'command-kit/plural';
 import { isObject } from '../format/json-params.ts';
-import { cut } from '../text/cut.ts';
-import { plural } from '../text/plural.ts';
 import type { Source } from './dump-files.ts';
 import { type ReadLimits, readBounded } from './read-bounded.ts';
 

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
-import { adapterOf } from '../format/dumps/registry.ts';
+import { cut } from 'command-kit/cut';
+import { inert } from 'command-kit/inert';
+import { shellWord } from 'command-kit/shell-word';
+import { adapterOf } from '../dumps/registry.ts';
 import type { FirstWrong, ListedReport, Totals } from '../html/contents.ts';
 import type { ReportCollector } from '../html/write-report.ts';
-import { cut } from '../text/cut.ts';
-import { inert } from '../text/inert.ts';
-import { shellWord } from '../text/shell-word.ts';
-import { configurationText } from '../verify-dump.ts';
+import { configurationText } from '../verify/verify-dump.ts';
 import { type AnyReport, BatchFileError } from './batch-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 

@@ -1,14 +1,22 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { nearestName } from 'command-kit/nearest';
+import { json } from 'command-kit/output';
+import { table } from 'command-kit/table';
 import type { HalfPrecision, Precision } from '../arithmetic/arithmetic.ts';
+import { groupedBy } from '../base/grouped-by.ts';
+import { present } from '../base/present.ts';
+import type { DumpStep, Mapping } from '../dumps/adapter.ts';
+import { batchOf } from '../dumps/dump-batch.ts';
+import { adapterFor } from '../dumps/registry.ts';
+import { TABLE } from '../dumps/table.ts';
+import { type ChangedForm, changedForm } from '../explain/changed-form.ts';
+import { formatIdentification } from '../explain/step-text.ts';
 import { type Batch, estimatorFrom } from '../format/batch.ts';
-import type { DumpStep, Mapping } from '../format/dumps/adapter.ts';
-import { batchOf } from '../format/dumps/dump-batch.ts';
-import { adapterFor } from '../format/dumps/registry.ts';
-import { TABLE } from '../format/dumps/table.ts';
-import { groupedBy } from '../grouped-by.ts';
-import { type ChangedForm, changedForm } from '../identify/changed-form.ts';
+import type { StepBatch } from '../format/step-batch.ts';
 import { formFingerprint, KNOWN_FORMS, knownForm, sourceOf } from '../identify/fingerprints.ts';
 import type { Candidate, Identification } from '../identify/identify.ts';
 import {
@@ -20,18 +28,10 @@ import {
   summaryOf,
 } from '../identify/identify.ts';
 import { type Difference, probeTable, shortValue } from '../identify/probes.ts';
+import { identifyStep } from '../identify/steps/identify-step.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
-import { present } from '../present.ts';
-import { formatIdentification } from '../step/explain-text.ts';
-import type { StepBatch } from '../step/format/step-batch.ts';
-import { identifyStep } from '../step/identify/identify-step.ts';
-import { inert } from '../text/inert.ts';
-import { nearestName } from '../text/nearest.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
-import { EXIT } from './exit.ts';
-import { json } from './output.ts';
 import { stepsOf } from './steps-of.ts';
-import { table } from './table.ts';
 
 /** How a run of `echelon identify` is steered. */
 export interface IdentifyOptions {

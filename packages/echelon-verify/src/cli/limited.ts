@@ -107,9 +107,9 @@ async function reportDeath(
 ): Promise<void> {
   const [{ outOfMemory, outOfTime }, { EXIT }, { errorLine }, { inert }] = await Promise.all([
     import('./batch-files.ts'),
-    import('./exit.ts'),
-    import('./output.ts'),
-    import('../text/inert.ts'),
+    import('command-kit/exit'),
+    import('command-kit/output'),
+    import('command-kit/inert'),
   ]);
   const message = isStalled ? outOfTime(path) : outOfMemory(path);
   process.exitCode = EXIT.usage;

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
-import { fileCommands } from './commands/files.ts';
+import { fileCommands } from './file-commands.ts';
 
 /*
  * `echelon-verify FILE…`: the commands on recorded batches as a separate program, for the package `echelon-verify`. The package

@@ -2,9 +2,9 @@
 
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { groupedBy } from '../grouped-by.ts';
-import { joinParts, partOf } from '../step/format/join-ranks.ts';
-import type { StepBatch } from '../step/format/step-batch.ts';
+import { groupedBy } from '../base/grouped-by.ts';
+import { joinParts, partOf } from '../format/join-ranks.ts';
+import type { StepBatch } from '../format/step-batch.ts';
 import { hasPlaces } from '../step/stages/row-checks.ts';
 import { readBundleOf } from './batch-files.ts';
 

@@ -1,10 +1,11 @@
-import { describeSignal, type SignalDescription } from '../explain/describe-signal.ts';
-import { inert } from '../text/inert.ts';
-import { verifyBatch } from '../verify-batch.ts';
+import { EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { json } from 'command-kit/output';
+import { table } from 'command-kit/table';
+import { describeSignal } from '../explain/describe-signal.ts';
+import type { SignalDescription } from '../report/signal-description.ts';
+import { verifyBatch } from '../verify/verify-batch.ts';
 import { orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
-import { EXIT } from './exit.ts';
-import { json } from './output.ts';
-import { table } from './table.ts';
 
 /** `echelon signal FILE`: describes what recorded batches offer to learn from. The exit status is 0, or 2 if a column is missing. */
 export function signalFile(

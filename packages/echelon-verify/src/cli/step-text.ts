@@ -1,18 +1,24 @@
 /** Reports of optimizer steps as text. */
 
 import { styleText } from 'node:util';
-import { groupedBy } from '../grouped-by.ts';
-import { commonCoverage } from '../step/coverage.ts';
-import type { PooledSteps } from '../step/engines/pool.ts';
-import type { Coverage, StageName, StepFileReport, StepReport, ValueReport } from '../step/step-report.ts';
-import { STAGES } from '../step/step-report.ts';
-import { inert } from '../text/inert.ts';
-import { significant } from '../text/number.ts';
-import { nounOf, plural } from '../text/plural.ts';
-import { shellWord } from '../text/shell-word.ts';
-import { EXIT } from './exit.ts';
+import { EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { significant } from 'command-kit/number';
+import { nounOf, plural } from 'command-kit/plural';
+import { shellWord } from 'command-kit/shell-word';
+import { table } from 'command-kit/table';
+import { groupedBy } from '../base/grouped-by.ts';
+import { commonCoverage } from '../step/model/coverage.ts';
+import type {
+  Coverage,
+  StageName,
+  StepFileReport,
+  StepReport,
+  ValueReport,
+} from '../step/model/step-report.ts';
+import { STAGES } from '../step/model/step-report.ts';
+import type { PooledSteps } from '../verify/pooled-steps.ts';
 import { findingLine } from './finding-line.ts';
-import { table } from './table.ts';
 
 /** The exit status for steps alone: 0 needs every stage that the loss has, or those that are required. */
 export function stepsExit(steps: readonly StepReport[], required?: readonly StageName[]): number {

@@ -1,11 +1,11 @@
 /** The optimizer steps that a path holds, for the commands that name or explain one of them. */
 
 import { open, stat } from 'node:fs/promises';
+import { STEP_ADAPTERS } from '../dumps/steps/registry.ts';
 import { inflateStart, isGzip } from '../format/inflate.ts';
-import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
-import { partOf } from '../step/format/join-ranks.ts';
-import { STEP_FORMAT } from '../step/format/read-step.ts';
-import type { StepBatch } from '../step/format/step-batch.ts';
+import { partOf } from '../format/join-ranks.ts';
+import { STEP_FORMAT } from '../format/read-step.ts';
+import type { StepBatch } from '../format/step-batch.ts';
 import { readBundleOf } from './batch-files.ts';
 import { sourcesOf } from './dump-files.ts';
 import { joinedSteps, type RankPart } from './rank-files.ts';

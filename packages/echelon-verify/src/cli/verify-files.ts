@@ -1,29 +1,32 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { styleText } from 'node:util';
+import { EXIT } from 'command-kit/exit';
+import { inert } from 'command-kit/inert';
+import { json } from 'command-kit/output';
+import { plural } from 'command-kit/plural';
+import { shellWord } from 'command-kit/shell-word';
+import { table } from 'command-kit/table';
+import { present } from '../base/present.ts';
+import type { DumpAdapter } from '../dumps/adapter.ts';
+import { ADAPTERS } from '../dumps/registry.ts';
+import { runsOf } from '../dumps/runs.ts';
+import type { StepAdapter } from '../dumps/steps/adapter.ts';
+import { anyAdapterOf, stepsBesides } from '../dumps/steps/registry.ts';
 import { explainRow } from '../explain/explain.ts';
 import { formatExplanation } from '../explain/explain-text.ts';
 import type { Batch } from '../format/batch.ts';
 import { type BundleOf, bundleOf } from '../format/bundle.ts';
-import type { DumpAdapter } from '../format/dumps/adapter.ts';
-import { ADAPTERS } from '../format/dumps/registry.ts';
-import { runsOf } from '../format/dumps/runs.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { progressed } from '../format/reading.ts';
 import type { FirstWrong } from '../html/contents.ts';
 import { createReportCollector } from '../html/write-report.ts';
-import { present } from '../present.ts';
-import type { BatchReport, Finding } from '../report.ts';
-import { type PooledSteps, pooledSteps } from '../step/engines/pool.ts';
-import { createStepJudge } from '../step/explained-steps.ts';
-import { anyAdapterOf, stepsBesides } from '../step/format/dumps/registry.ts';
-import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
-import type { StageName, StepFileReport } from '../step/step-report.ts';
-import { inert } from '../text/inert.ts';
-import { plural } from '../text/plural.ts';
-import { shellWord } from '../text/shell-word.ts';
-import { verifyBatch } from '../verify-batch.ts';
-import { type DumpReport, type StatedDump, verifySteps, withRowsCompared } from '../verify-dump.ts';
+import type { BatchReport, Finding } from '../report/report.ts';
+import type { StageName, StepFileReport } from '../step/model/step-report.ts';
+import { createStepJudge } from '../verify/explained-steps.ts';
+import { type PooledSteps, pooledSteps } from '../verify/pooled-steps.ts';
+import { verifyBatch } from '../verify/verify-batch.ts';
+import { type DumpReport, type StatedDump, verifySteps, withRowsCompared } from '../verify/verify-dump.ts';
 import {
   type AnyReport,
   BatchFileError,
@@ -35,11 +38,9 @@ import { type Source, sourcesOf, tableAmong } from './dump-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
 import { createEstimated, type EstimatedBatches } from './estimated.ts';
-import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
 import { type Gap, gapLines, gapsBeside } from './gaps.ts';
 import { writeHtmlFile } from './html-file.ts';
-import { json } from './output.ts';
 import { deferredBy, joinedSteps, type RankPart } from './rank-files.ts';
 import {
   describeBesides,
@@ -48,7 +49,6 @@ import {
   type StepsBesides,
   stepsExit,
 } from './step-text.ts';
-import { table } from './table.ts';
 
 /**
  * `echelon verify PATH…`: verifies every batch of every file, and every step of the dumps of other trainers. Prints a table

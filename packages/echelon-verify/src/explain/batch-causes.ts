@@ -1,7 +1,7 @@
 /** Faults that take a statistic over the whole batch where the estimator takes it over each group. */
 
+import { significant } from 'command-kit/number';
 import { isPerToken } from '../format/batch.ts';
-import { significant } from '../text/number.ts';
 import type { CauseInput } from './value-causes.ts';
 
 interface Fault {

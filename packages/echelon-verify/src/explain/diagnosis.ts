@@ -3,7 +3,7 @@
 import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
 import { eachTruePart } from '../bounds/true-part.ts';
 import type { Batch } from '../format/batch.ts';
-import type { Diagnosis, LevelDiagnosis, ZeroReasons } from '../report.ts';
+import type { Diagnosis, LevelDiagnosis, ZeroReasons } from '../report/report.ts';
 
 /** Diagnoses a batch by its row model. `weightShare` is by weight in HGPO and by |weight * value| in sums. */
 export function diagnose(batch: Batch, model: RowModel): Diagnosis {

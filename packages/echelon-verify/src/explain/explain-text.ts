@@ -1,8 +1,8 @@
 /** An explanation as text for people: at most 100 columns, no colours, no control characters from the batch. */
 
-import { inert } from '../text/inert.ts';
-import { percent, significant } from '../text/number.ts';
-import { plural } from '../text/plural.ts';
+import { inert } from 'command-kit/inert';
+import { percent, significant } from 'command-kit/number';
+import { plural } from 'command-kit/plural';
 import type { ExplainedLevel, RowExplanation } from './explain.ts';
 
 const SHOWN_MEMBERS = 12;

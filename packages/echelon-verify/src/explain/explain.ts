@@ -3,7 +3,9 @@
  * aggregate, and what the trainer's arithmetic can give. Plain JSON; explain-text.ts makes it readable.
  */
 
+import { cut, MAX_STATE_CHARACTERS } from 'command-kit/cut';
 import type { Forms, Precision } from '../arithmetic/arithmetic.ts';
+import { present } from '../base/present.ts';
 import { hull } from '../bounds/admissible.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
@@ -20,9 +22,7 @@ import {
 import type { Norm } from '../kernel/estimators/estimator.ts';
 import { GOAL, type GoalDistances, goalDistances, goalPath, type Transitions } from '../kernel/graph.ts';
 import { stageText } from '../kernel/stages/table.ts';
-import { present } from '../present.ts';
-import type { RowOutcome } from '../report.ts';
-import { cut, MAX_STATE_CHARACTERS } from '../text/cut.ts';
+import type { RowOutcome } from '../report/report.ts';
 import { findLikelyCause } from './likely-cause.ts';
 
 /** Members listed per level at most; `size` holds the full number. */

@@ -6,12 +6,12 @@
 import { type Batch, isPerToken, reportedValues } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { progressed } from '../format/reading.ts';
+import { type Estimate, type EstimatorOverrides, estimate } from '../identify/estimate.ts';
 import { identify } from '../identify/identify.ts';
 import { type AnyParameters, completeParameters } from '../kernel/estimators/parameters.ts';
 import { type EstimatorName, estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
 import { wholeGroups } from '../provenance/whole-groups.ts';
 import { wholeBatchCauses } from './batch-causes.ts';
-import { type Estimate, type EstimatorOverrides, estimate } from './estimate.ts';
 import { solvedCauses, VALUE_CAUSES } from './value-causes.ts';
 
 export interface LikelyCause {

@@ -1,12 +1,12 @@
 /** Rows of a batch with their outcomes and levels, in columns: what a heat map or a table of many rows is drawn from. */
 
+import { cut, MAX_STATE_CHARACTERS } from 'command-kit/cut';
 import { hull } from '../bounds/admissible.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import { type DropReason, sharesOf, truePart } from '../bounds/true-part.ts';
 import { type Batch, batchFingerprint, stepsOf } from '../format/batch.ts';
-import type { RowOutcome } from '../report.ts';
-import { cut, MAX_STATE_CHARACTERS } from '../text/cut.ts';
+import type { RowOutcome } from '../report/report.ts';
 import { finite, formsOf } from './explain.ts';
 
 /** Which rows; all conditions hold together. */

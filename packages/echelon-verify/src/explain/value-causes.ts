@@ -3,10 +3,10 @@
  * rows that are wrong, and need more evidence than a variant of the formula: few rewards repeat themselves.
  */
 
+import { significant } from 'command-kit/number';
+import { present } from '../base/present.ts';
 import type { Batch } from '../format/batch.ts';
 import { isPerToken } from '../format/batch.ts';
-import { present } from '../present.ts';
-import { significant } from '../text/number.ts';
 
 /** A fault, and the advantages of a trainer that has it. */
 export interface ValueCause {

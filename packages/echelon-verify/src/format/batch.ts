@@ -4,9 +4,9 @@ import { fingerprint } from '../kernel/estimators/fingerprint.ts';
 import { type AnyParameters, completeParameters } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName, EstimatorParameters } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
+import type { StepColumns } from '../kernel/sets/steps.ts';
 import type { RewardColumn } from '../kernel/stages/chain.ts';
 import type { TokenColumnName } from '../kernel/stages/token-sequences.ts';
-import type { StepColumns } from '../kernel/steps.ts';
 import { BatchFormatError } from './format-error.ts';
 
 /** Rows that a batch may have at most. */

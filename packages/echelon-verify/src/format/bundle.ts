@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { GOAL } from '../kernel/graph.ts';
 import { TOKEN_COLUMNS } from '../kernel/stages/token-sequences.ts';
-import type { BatchReport } from '../report.ts';
+import type { BatchReport } from '../report/report.ts';
 import { type Batch, batchFingerprint } from './batch.ts';
 import { inflate, inflateStart, isGzip } from './inflate.ts';
 import { canonicalText } from './observation.ts';

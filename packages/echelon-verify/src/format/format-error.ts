@@ -1,4 +1,4 @@
-import { cut, MAX_SENTENCE_CHARACTERS } from '../text/cut.ts';
+import { cut, MAX_SENTENCE_CHARACTERS } from 'command-kit/cut';
 
 /** Why an input cannot be read as a batch. */
 export type BatchFormatCode =

@@ -1,5 +1,5 @@
 import { constants, gunzipSync } from 'node:zlib';
-import { bytesInWords } from '../pool/budget.ts';
+import { bytesInWords } from './budget.ts';
 import { BatchFormatError } from './format-error.ts';
 
 /** Bytes that a compressed file may unfold to. */

@@ -1,6 +1,6 @@
 /** Single fields of a JSON object, with the place of each in messages. */
 
-import { nearestName } from '../text/nearest.ts';
+import { nearestName } from 'command-kit/nearest';
 import type { Place } from './json-columns.ts';
 import { faultAt, invalidAt } from './json-columns.ts';
 import { isObject, type JsonObject } from './json-params.ts';

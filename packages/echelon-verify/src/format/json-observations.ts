@@ -1,5 +1,5 @@
+import { present } from '../base/present.ts';
 import { GOAL } from '../kernel/graph.ts';
-import { present } from '../present.ts';
 import type { Batch } from './batch.ts';
 import type { Place } from './json-columns.ts';
 import { columnOf, faultAt, integerColumn, invalidAt } from './json-columns.ts';

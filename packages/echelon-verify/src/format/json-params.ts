@@ -1,3 +1,4 @@
+import { nearestName } from 'command-kit/nearest';
 import type { Forms } from '../arithmetic/arithmetic.ts';
 import { PRECISIONS } from '../arithmetic/arithmetic.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
 import { allowedInWords, completeParameters, isAllowed } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames, estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
-import { nearestName } from '../text/nearest.ts';
 import { type BatchEstimator, type BatchProvenance, PREPARATIONS } from './batch.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt, invalidAt } from './json-columns.ts';

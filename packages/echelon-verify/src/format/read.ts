@@ -1,12 +1,12 @@
-import { isStepFile, readSteps, STEP_FORMAT } from '../step/format/read-step.ts';
-import type { StepBatch } from '../step/format/step-batch.ts';
-import { decodeStep, formatOfWire } from '../step/format/step-wire.ts';
 import type { Batch } from './batch.ts';
+import { decodeBatch } from './batch-wire.ts';
 import { BatchFormatError } from './format-error.ts';
 import { inflate, inflateStart, isGzip, MAX_INFLATED_BYTES } from './inflate.ts';
 import { MAX_JSON_BYTES, parseJson } from './parse-json.ts';
-import { batchesIn } from './read-json.ts';
-import { decodeBatch } from './wire.ts';
+import { batchesIn } from './read-batch.ts';
+import { isStepFile, readSteps, STEP_FORMAT } from './read-step.ts';
+import type { StepBatch } from './step-batch.ts';
+import { decodeStep, formatOfWire } from './step-wire.ts';
 
 /** The tag of a protobuf batch's first field. */
 const FIRST_TAG = 0x0a;

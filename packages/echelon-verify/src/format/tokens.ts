@@ -1,8 +1,8 @@
 /** The tokens of a batch, in files and on the wire. */
 
 import type { Precision } from '../arithmetic/arithmetic.ts';
+import { present } from '../base/present.ts';
 import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/stages/token-sequences.ts';
-import { present } from '../present.ts';
 import type { TokenColumns } from './batch.ts';
 import { MAX_TOKENS } from './batch.ts';
 import type { Place } from './json-columns.ts';

@@ -1,7 +1,7 @@
 /** The few fields of a wire batch that name it, read without decoding its columns. */
 
+import { cut } from 'command-kit/cut';
 import protobuf from 'protobufjs/minimal.js';
-import { cut } from '../text/cut.ts';
 
 export interface WireHeader {
   readonly name: string;

@@ -3,12 +3,12 @@
 import { explainRow, type RowExplanation } from '../explain/explain.ts';
 import { formatExplanation } from '../explain/explain-text.ts';
 import { type RowColumns, rowColumns } from '../explain/row-columns.ts';
+import { decodeBatch } from '../format/batch-wire.ts';
 import { BatchFormatError } from '../format/format-error.ts';
-import { decodeBatch } from '../format/wire.ts';
 import { KNOWN_FORMS } from '../identify/fingerprints.ts';
 import type { AnyParameters } from '../kernel/estimators/parameters.ts';
 import { verifyWithin } from '../pool/verify-upload.ts';
-import type { BatchReport } from '../report.ts';
+import type { BatchReport } from '../report/report.ts';
 
 /** A request; the batch of `verify`, `explain` and `rows` comes in the frame after it, as protobuf. */
 export type Request =

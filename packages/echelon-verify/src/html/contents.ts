@@ -1,6 +1,6 @@
 /** What a report in one HTML file holds beside its page: a head in JSON, and the batches whose rows it shows. */
 import type { RowExplanation } from '../explain/explain.ts';
-import type { BatchReport } from '../report.ts';
+import type { BatchReport } from '../report/report.ts';
 
 /** A batch in the table of the report. */
 export interface ListedReport

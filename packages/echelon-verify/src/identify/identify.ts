@@ -4,6 +4,7 @@
  */
 
 import type { HalfPrecision } from '../arithmetic/arithmetic.ts';
+import { present } from '../base/present.ts';
 import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, isClose } from '../bounds/outcomes.ts';
@@ -16,9 +17,8 @@ import {
   usesOf,
 } from '../format/batch.ts';
 import { progressed } from '../format/reading.ts';
-import { present } from '../present.ts';
 import { looksRounded, statesHalfPrecision } from '../provenance/half-precision.ts';
-import type { RowOutcome } from '../report.ts';
+import type { RowOutcome } from '../report/report.ts';
 import { KNOWN_FORMS, type KnownForm } from './fingerprints.ts';
 import { type Difference, tellApart } from './probes.ts';
 

@@ -1,10 +1,10 @@
 /** Small groups on which formulas with one name differ: one row, near-equal rewards, a missing reward and so on. */
 
-import { estimate } from '../explain/estimate.ts';
+import { significant } from 'command-kit/number';
 import { type Batch, type BatchEstimator, batchFingerprint, type TokenColumns } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import type { RewardColumn } from '../kernel/stages/chain.ts';
-import { significant } from '../text/number.ts';
+import { estimate } from './estimate.ts';
 
 /** Rewards in words, with the row whose value is shown. */
 export interface Probe {

@@ -1,8 +1,8 @@
 import type { ContextLevels } from './context.ts';
 import { createLevels, loadGroup, refineGroup } from './context.ts';
 import { orderRows, type RowOrder } from './order.ts';
-import type { StepColumns } from './steps.ts';
-import { checkHistoryLength, checkLength, idCount } from './steps.ts';
+import type { StepColumns } from './sets/steps.ts';
+import { checkHistoryLength, checkLength, idCount } from './sets/steps.ts';
 
 /**
  * One level of the hierarchy: `cluster` holds each row's cluster id (dense, 0..count-1, unique over the batch),

@@ -1,6 +1,6 @@
 /** The graph of a group: nodes are observations, each row is an edge to its next observation, the goal is a node of its own. */
 
-import { checkLength, idCount } from './steps.ts';
+import { checkLength, idCount } from './sets/steps.ts';
 
 /** The next observation of a step that reached the goal. */
 export const GOAL = -1;

@@ -1,5 +1,5 @@
-import type { StepColumns } from './steps.ts';
-import { checkLength, idCount } from './steps.ts';
+import type { StepColumns } from './sets/steps.ts';
+import { checkLength, idCount } from './sets/steps.ts';
 
 /**
  * Rows arranged so that each group is one block, each trajectory one run inside it, in time order.

@@ -1,4 +1,4 @@
-import { checkLength, idCount } from './steps.ts';
+import { checkLength, idCount } from './sets/steps.ts';
 
 /** What the returns are made of. Rows of one trajectory stand in time order, as everywhere. */
 export interface RewardColumns {

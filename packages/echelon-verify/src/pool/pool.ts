@@ -4,15 +4,15 @@
  */
 
 import type { RowExplanation } from '../explain/explain.ts';
+import type { TokenExplanation } from '../explain/explain-step.ts';
 import type { RowQuery } from '../explain/row-columns.ts';
+import { bytesInWords } from '../format/budget.ts';
 import type { BundleOrigin } from '../format/bundle.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { readWireHeader } from '../format/wire-header.ts';
-import type { BatchReport } from '../report.ts';
-import type { TokenExplanation } from '../step/explain-step.ts';
-import type { TokenColumns } from '../step/token-columns.ts';
-import { unverifiedReport } from '../verify-batch.ts';
-import { bytesInWords } from './budget.ts';
+import type { BatchReport } from '../report/report.ts';
+import type { TokenColumns } from '../verify/token-columns.ts';
+import { unverifiedReport } from '../verify/verify-batch.ts';
 import type { GivenUp } from './child.ts';
 import { createChildren, type TaskBudget } from './children.ts';
 import type { PoolAnswer, TaskName } from './tasks.ts';

@@ -2,16 +2,16 @@
 
 import { gzipSync } from 'node:zlib';
 import { explainRow, type RowExplanation } from '../explain/explain.ts';
+import { explainToken, type TokenExplanation } from '../explain/explain-step.ts';
 import { type RowQuery, rowColumns } from '../explain/row-columns.ts';
+import { decodeBatch } from '../format/batch-wire.ts';
 import { type BundleOrigin, writeBundle } from '../format/bundle.ts';
 import { type BatchFault, BatchFormatError } from '../format/format-error.ts';
-import { decodeBatch } from '../format/wire.ts';
-import type { BatchReport } from '../report.ts';
-import { explainToken, type TokenExplanation } from '../step/explain-step.ts';
-import { STEP_FORMAT } from '../step/format/read-step.ts';
-import { decodeStep, formatOfWire } from '../step/format/step-wire.ts';
-import { recordedStep } from '../step/recorded-step.ts';
-import { firstWrongToken, type TokenColumns, tokenColumns } from '../step/token-columns.ts';
+import { STEP_FORMAT } from '../format/read-step.ts';
+import { decodeStep, formatOfWire } from '../format/step-wire.ts';
+import type { BatchReport } from '../report/report.ts';
+import { recordedStep } from '../verify/recorded-step.ts';
+import { firstWrongToken, type TokenColumns, tokenColumns } from '../verify/token-columns.ts';
 import { type FileReports, type FileTask, stepWithin, verifyUpload, verifyWithin } from './verify-upload.ts';
 
 /** A task of the pool: a protobuf batch, and what it may need. */

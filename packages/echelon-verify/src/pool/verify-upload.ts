@@ -1,21 +1,21 @@
 /** Verifies a file that someone uploaded: the report of `echelon verify --json FILE`, within bounds. */
 
 import { readFile } from 'node:fs/promises';
+import type { DumpAdapter, DumpStep } from '../dumps/adapter.ts';
+import type { StepAdapter } from '../dumps/steps/adapter.ts';
+import { anyAdapterFor, anyAdapterOf } from '../dumps/steps/registry.ts';
 import { type Batch, batchFingerprint } from '../format/batch.ts';
+import { bytesInWords, stepBytes, verificationBytes } from '../format/budget.ts';
 import { type BundleOf, bundleOf, readBundleHead } from '../format/bundle.ts';
-import type { DumpAdapter, DumpStep } from '../format/dumps/adapter.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { readRecorded } from '../format/read.ts';
-import type { BatchReport } from '../report.ts';
-import { createStepJudge } from '../step/explained-steps.ts';
-import { anyAdapterFor, anyAdapterOf } from '../step/format/dumps/registry.ts';
-import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
-import type { StepBatch } from '../step/format/step-batch.ts';
-import type { StepFileReport, StepReport } from '../step/step-report.ts';
+import type { StepBatch } from '../format/step-batch.ts';
+import type { BatchReport } from '../report/report.ts';
+import type { StepFileReport, StepReport } from '../step/model/step-report.ts';
 import { unverifiedStep, verifyStep } from '../step/verify-step.ts';
-import { unverifiedReport, verifyBatch } from '../verify-batch.ts';
-import { type DumpReport, type StatedDump, verifyDump, withRowsCompared } from '../verify-dump.ts';
-import { bytesInWords, stepBytes, verificationBytes } from './budget.ts';
+import { createStepJudge } from '../verify/explained-steps.ts';
+import { unverifiedReport, verifyBatch } from '../verify/verify-batch.ts';
+import { type DumpReport, type StatedDump, verifyDump, withRowsCompared } from '../verify/verify-dump.ts';
 
 /** A file on disk, and what is stated of it. */
 export interface FileTask {

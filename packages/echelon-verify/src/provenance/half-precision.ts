@@ -1,10 +1,10 @@
 /** Values that look rounded to a format of 16 bits although the batch states another precision. */
 
+import { counted } from 'command-kit/plural';
 import { type HalfPrecision, hasDigitsOf, lowestBitExponent } from '../arithmetic/arithmetic.ts';
 import type { Batch } from '../format/batch.ts';
-import type { Finding } from '../report.ts';
-import { counted } from '../text/plural.ts';
-import { finding } from './findings.ts';
+import { finding } from '../report/findings.ts';
+import type { Finding } from '../report/report.ts';
 
 /** Rows whose reported advantage is the rounded true one, and no other number, from which on it is no coincidence. */
 const MIN_ROWS = 2;

@@ -3,17 +3,17 @@
  * that was shuffled before the estimator agrees with itself. Every check is linear in the rows.
  */
 
+import { counted } from 'command-kit/plural';
 import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
+import { batchReturnBounds } from '../bounds/return-bounds.ts';
+import { mismatchedScores } from '../bounds/score-bounds.ts';
+import { asCollected } from '../format/as-collected.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
 import type { MissingRule } from '../kernel/stages/stage.ts';
 import { TOKEN_COLUMNS } from '../kernel/stages/token-sequences.ts';
-import type { Finding } from '../report.ts';
-import { counted } from '../text/plural.ts';
-import { asCollected } from './as-collected.ts';
-import { finding, some } from './findings.ts';
-import { batchReturnBounds } from './return-bounds.ts';
-import { mismatchedScores } from './score-bounds.ts';
+import { finding, some } from '../report/findings.ts';
+import type { Finding } from '../report/report.ts';
 
 /** All findings on identity, order, completeness and consistency of the rows. */
 export function checkProvenance(batch: Batch, inputs: Inputs): Finding[] {

@@ -1,12 +1,12 @@
 /** What is poor rather than wrong: data from which an estimator can learn little, or numbers that look like no advantage. */
 
+import { counted } from 'command-kit/plural';
+import { asCollected } from '../format/as-collected.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
-import { idCount } from '../kernel/steps.ts';
-import type { Finding } from '../report.ts';
-import { counted } from '../text/plural.ts';
-import { asCollected } from './as-collected.ts';
-import { finding, some } from './findings.ts';
+import { idCount } from '../kernel/sets/steps.ts';
+import { finding, some } from '../report/findings.ts';
+import type { Finding } from '../report/report.ts';
 
 /** Groups below this number of rows say nothing about a drifting mean. */
 const MIN_GROUP_ROWS = 8;

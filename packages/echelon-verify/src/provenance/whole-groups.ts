@@ -1,7 +1,7 @@
 /** Part of a batch: some of its groups with all their rows. No estimator looks beyond a group. */
 
+import { pickRows } from '../format/as-collected.ts';
 import type { Batch } from '../format/batch.ts';
-import { pickRows } from './as-collected.ts';
 
 export interface BatchPart {
   readonly batch: Batch;

@@ -1,27 +1,33 @@
 /** Verifies one optimizer step, stage by stage. */
 
-import { finding } from '../provenance/findings.ts';
-import { type Finding, MAX_LISTED_ROWS } from '../report.ts';
-import { plural } from '../text/plural.ts';
-import { aggregationOf } from './aggregations.ts';
-import { type StepModel, stepModel } from './chain.ts';
-import { coverageOf } from './coverage.ts';
+import { plural } from 'command-kit/plural';
+import type { StepBatch } from '../format/step-batch.ts';
+import type { StepPrecision } from '../format/step-settings.ts';
+import { finding } from '../report/findings.ts';
+import { type Finding, MAX_LISTED_ROWS } from '../report/report.ts';
+import { stepFinding } from '../report/step-findings.ts';
 import { engineStatistics } from './engines/sums.ts';
-import { stepFinding } from './findings.ts';
-import type { StepPrecision } from './format/settings.ts';
-import type { StepBatch } from './format/step-batch.ts';
-import { CODE } from './judge.ts';
-import { isBfloat16 } from './precision.ts';
-import { rowFindings } from './row-findings.ts';
+import { aggregationOf } from './model/aggregations.ts';
+import { type StepModel, stepModel } from './model/chain.ts';
+import { coverageOf } from './model/coverage.ts';
+import { CODE } from './model/judge.ts';
+import { isBfloat16 } from './model/precision.ts';
+import {
+  type RowCounts,
+  STAGES,
+  type StageReport,
+  type StepReport,
+  type WrongToken,
+} from './model/step-report.ts';
+import { addToken, emptySums, type MicroBatchSums, sumRejected } from './model/sums.ts';
 import { checkDenominators } from './stages/denominators.ts';
 import { EXACT_CHECKS } from './stages/exact-checks.ts';
 import { checkValues } from './stages/reported-values.ts';
 import { type FindEstimated, rowStages } from './stages/row-checks.ts';
+import { rowFindings } from './stages/row-findings.ts';
 import { sharedFactor } from './stages/shared-factor.ts';
+import { stepFindings } from './stages/statistics.ts';
 import { type TokenCheck, tokenChecks } from './stages/token-checks.ts';
-import { stepFindings } from './statistics.ts';
-import { type RowCounts, STAGES, type StageReport, type StepReport, type WrongToken } from './step-report.ts';
-import { addToken, emptySums, type MicroBatchSums, sumRejected } from './sums.ts';
 
 /** Wrong tokens that a report lists, and each stage for it. */
 const MAX_LISTED = 100;

@@ -5,7 +5,7 @@ import { termOfChain } from '../../src/bounds/chain-term.ts';
 import { createJudge, isClose, type Judge } from '../../src/bounds/outcomes.ts';
 import type { Batch } from '../../src/format/batch.ts';
 import { estimatorNames, estimatorOf } from '../../src/kernel/estimators/registry.ts';
-import { completeParameters } from '../../src/kernel/index.ts';
+import { completeParameters } from '../../src/kernel.ts';
 import { bfloat16, float16, halfMachine } from '../support/bfloat16.ts';
 import { allGoldenBatches, goldenBatch, inForms } from '../support/golden-batches.ts';
 import { randomBatch, randomFrom } from '../support/random-batch.ts';

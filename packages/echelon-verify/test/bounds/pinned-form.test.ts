@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBatchFile } from '../../src/format/read.ts';
-import { verifyBatch } from '../../src/verify-batch.ts';
+import { verifyBatch } from '../../src/verify/verify-batch.ts';
 
 const f = Math.fround;
 

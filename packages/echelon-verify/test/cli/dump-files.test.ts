@@ -3,7 +3,7 @@ import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sourcesOf } from '../../src/cli/dump-files.ts';
-import { adapterOf } from '../../src/format/dumps/registry.ts';
+import { adapterOf } from '../../src/dumps/registry.ts';
 import { DUMPS, folder } from '../support/dump-files.ts';
 
 test('a folder gives its dumps in natural order, and names what it skips', async () => {

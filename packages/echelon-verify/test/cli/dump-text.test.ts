@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { dumpHead, signalLines, unprovenText } from '../../src/cli/dump-text.ts';
-import { TRL } from '../../src/format/dumps/trl.ts';
-import { NO_SIGNAL } from '../../src/provenance/signal.ts';
-import type { Finding } from '../../src/report.ts';
-import { verifyDump } from '../../src/verify-dump.ts';
+import { TRL } from '../../src/dumps/trl.ts';
+import type { Finding } from '../../src/report/report.ts';
+import { NO_SIGNAL } from '../../src/verify/signal.ts';
+import { verifyDump } from '../../src/verify/verify-dump.ts';
 import { DUMPS } from '../support/dump-files.ts';
 
 const reports = await Array.fromAsync(

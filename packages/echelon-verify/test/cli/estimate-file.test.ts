@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { estimateFile } from '../../src/cli/estimate-file.ts';
-import { estimate } from '../../src/explain/estimate.ts';
+import { estimate } from '../../src/identify/estimate.ts';
 import { captured } from '../support/captured.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { signalFile } from '../../src/cli/signal-file.ts';
 import { describeSignal } from '../../src/explain/describe-signal.ts';
 import type { Batch } from '../../src/format/batch.ts';
-import { verifyBatch } from '../../src/verify-batch.ts';
+import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { captured } from '../support/captured.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
 import { randomFrom } from '../support/random-batch.ts';

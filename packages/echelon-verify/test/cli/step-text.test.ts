@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { explainFile } from '../../src/cli/explain-file.ts';
 import { identifyFile } from '../../src/cli/identify-file.ts';
 import { verifyFiles } from '../../src/cli/verify-files.ts';
-import type { StageName } from '../../src/step/step-report.ts';
+import type { StageName } from '../../src/step/model/step-report.ts';
 import { exampleBatch, stepFile } from '../step/sample-step.ts';
 
 let folder = '';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createRowModel } from '../../src/bounds/row-model.ts';
 import { diagnose } from '../../src/explain/diagnosis.ts';
 import type { Batch } from '../../src/format/batch.ts';
-import type { Diagnosis } from '../../src/report.ts';
+import type { Diagnosis } from '../../src/report/report.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
 import { handBatch } from '../support/hand-batch.ts';
 

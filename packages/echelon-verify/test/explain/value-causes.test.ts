@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimate } from '../../src/explain/estimate.ts';
+import { batchOf, estimatorOfId } from '../../src/dumps/dump-batch.ts';
 import { type Batch, type BatchEstimator, estimatorFrom } from '../../src/format/batch.ts';
-import { batchOf, estimatorOfId } from '../../src/format/dumps/dump-batch.ts';
-import { verifyBatch } from '../../src/verify-batch.ts';
+import { estimate } from '../../src/identify/estimate.ts';
+import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { randomFrom } from '../support/random-batch.ts';
 
 const GRPO = estimatorOfId('verl/grpo');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchFingerprint, missingColumn, stepColumns } from '../../src/format/batch.ts';
-import { readBatches } from '../../src/format/read-json.ts';
+import { readBatches } from '../../src/format/read-batch.ts';
 import { sampleFile } from '../sample-batch.ts';
 import { restated } from '../support/stated.ts';
 

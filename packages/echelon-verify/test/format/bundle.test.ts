@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
 import { type BundleOrigin, readBundleHead, reportDigest, writeBundle } from '../../src/format/bundle.ts';
 import { readBatchFile } from '../../src/format/read.ts';
-import { readBatches } from '../../src/format/read-json.ts';
-import { decodeBatch, encodeBatch } from '../../src/format/wire.ts';
-import { verifyBatch } from '../../src/verify-batch.ts';
+import { readBatches } from '../../src/format/read-batch.ts';
+import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { REWARDS, sampleFile } from '../sample-batch.ts';
 import { allGoldenBatches, goldenBatch } from '../support/golden-batches.ts';
 

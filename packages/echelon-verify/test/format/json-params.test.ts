@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readEstimator, readProvenance } from '../../src/format/json-params.ts';
-import { GRPO_RECIPE, HGPO_RECIPE } from '../../src/kernel/index.ts';
+import { GRPO_RECIPE, HGPO_RECIPE } from '../../src/kernel.ts';
 
 const place = { file: 'f', batch: 'b' };
 const none = { returns: false };

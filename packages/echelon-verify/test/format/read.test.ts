@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { encodeBatch } from '../../src/format/batch-wire.ts';
 import { BatchFormatError } from '../../src/format/format-error.ts';
 import { readBatchFile } from '../../src/format/read.ts';
-import { encodeBatch } from '../../src/format/wire.ts';
 import { sampleFile } from '../sample-batch.ts';
 
 test('JSON and protobuf are recognised, plain and in gzip', () => {

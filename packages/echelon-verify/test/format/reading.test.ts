@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBounded } from '../../src/cli/read-bounded.ts';
-import { openPacked } from '../../src/format/dumps/source.ts';
+import { openPacked } from '../../src/dumps/source.ts';
 import { lastRead, onReading } from '../../src/format/reading.ts';
 import { folder } from '../support/dump-files.ts';
 

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Batch } from '../../src/format/batch.ts';
+import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
 import { readBundleHead, writeBundle } from '../../src/format/bundle.ts';
 import { BatchFormatError } from '../../src/format/format-error.ts';
 import { readBatchFile } from '../../src/format/read.ts';
 import { constantAdvantage, TOKEN_KEYS } from '../../src/format/tokens.ts';
-import { decodeBatch, encodeBatch } from '../../src/format/wire.ts';
-import { verifyBatch } from '../../src/verify-batch.ts';
+import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { goldenTokens } from '../support/golden-tokens.ts';
 import { without } from '../support/token-batch.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeBatch } from '../../src/format/wire.ts';
+import { encodeBatch } from '../../src/format/batch-wire.ts';
 import { readWireHeader } from '../../src/format/wire-header.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
 

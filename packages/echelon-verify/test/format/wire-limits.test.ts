@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { encodeBatch } from '../../src/format/wire.ts';
+import { encodeBatch } from '../../src/format/batch-wire.ts';
 import { checkWire } from '../../src/format/wire-limits.ts';
 import { type AttackFile, longName, repeatedField } from '../support/attack-files.ts';
 import { goldenBatch } from '../support/golden-batches.ts';

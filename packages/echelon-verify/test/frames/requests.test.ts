@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { encodeBatch } from '../../src/format/batch-wire.ts';
 import { readBatchFile } from '../../src/format/read.ts';
-import { encodeBatch } from '../../src/format/wire.ts';
 import { type Forms, type Request, respond, type Verified } from '../../src/frames/requests.ts';
 import { sampleFile } from '../sample-batch.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { clusterLevels } from '../../src/kernel/index.ts';
+import { clusterLevels } from '../../src/kernel.ts';
 import { batches, columnsOf, slowClusters } from './reference.ts';
 
 describe('clusterLevels', () => {

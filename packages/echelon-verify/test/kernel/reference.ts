@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { HgpoParameters, StepColumns } from '../../src/kernel/index.ts';
+import type { HgpoParameters, StepColumns } from '../../src/kernel.ts';
 
 /** A batch small enough to think about, as the estimators take it. */
 export interface SmallBatch {

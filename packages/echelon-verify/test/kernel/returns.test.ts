@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { stepReturns } from '../../src/kernel/index.ts';
+import { stepReturns } from '../../src/kernel.ts';
 
 describe('stepReturns', () => {
   test('discounts backwards inside each trajectory; the penalty stays in its own step', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeBatch } from '../../src/format/wire.ts';
+import { encodeBatch } from '../../src/format/batch-wire.ts';
 import { type Children, createChildren } from '../../src/pool/children.ts';
 import { emptySets } from '../support/attack-files.ts';
 import { folder } from '../support/dump-files.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { decodeBatch, encodeBatch } from '../../src/format/batch-wire.ts';
 import { BatchFormatError } from '../../src/format/format-error.ts';
-import { decodeBatch, encodeBatch } from '../../src/format/wire.ts';
 import { createVerifierPool, type VerifierPool, type VerifierPoolOptions } from '../../src/pool/pool.ts';
-import { verifyBatch } from '../../src/verify-batch.ts';
+import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
 
 const ROOMY: VerifierPoolOptions = { processes: 2, budgetMs: 60_000, budgetBytes: 2 ** 29 };

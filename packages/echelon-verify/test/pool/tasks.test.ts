@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { encodeBatch } from '../../src/format/wire.ts';
+import { encodeBatch } from '../../src/format/batch-wire.ts';
+import { encodeStep } from '../../src/format/step-wire.ts';
 import { bundle, explain, rows, tokens, verify } from '../../src/pool/tasks.ts';
-import { encodeStep } from '../../src/step/format/step-wire.ts';
 import { PLANTED } from '../step/planted.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
 

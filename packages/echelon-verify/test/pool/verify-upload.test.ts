@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { encodeStep } from '../../src/format/step-wire.ts';
 import { inBounds, MAX_BATCHES, MAX_ROWS, verifyUpload } from '../../src/pool/verify-upload.ts';
-import { encodeStep } from '../../src/step/format/step-wire.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
-import { unverifiedReport } from '../../src/verify-batch.ts';
+import { unverifiedReport } from '../../src/verify/verify-batch.ts';
 import { exampleBatch, readOne, stepFile } from '../step/sample-step.ts';
 import { folder } from '../support/dump-files.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimate } from '../../src/explain/estimate.ts';
+import { batchOf, estimatorOfId } from '../../src/dumps/dump-batch.ts';
 import type { Batch } from '../../src/format/batch.ts';
-import { batchOf, estimatorOfId } from '../../src/format/dumps/dump-batch.ts';
+import { estimate } from '../../src/identify/estimate.ts';
 import { identify } from '../../src/identify/identify.ts';
-import { verifyBatch } from '../../src/verify-batch.ts';
+import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { bfloat16, float16 } from '../support/bfloat16.ts';
 
 /** Two groups of four scores with the advantages that GRPO gives them, each through `kept`. */

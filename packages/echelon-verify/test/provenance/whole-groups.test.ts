@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimate } from '../../src/explain/estimate.ts';
+import { estimate } from '../../src/identify/estimate.ts';
 import { wholeGroups } from '../../src/provenance/whole-groups.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
 

@@ -1,9 +1,9 @@
 /** What finds and names a planted bug, and the table of all of them. */
 
-import { explainToken } from '../../src/step/explain-step.ts';
-import type { StepBatch } from '../../src/step/format/step-batch.ts';
-import { identifyStep } from '../../src/step/identify/identify-step.ts';
-import type { StepReport } from '../../src/step/step-report.ts';
+import { explainToken } from '../../src/explain/explain-step.ts';
+import type { StepBatch } from '../../src/format/step-batch.ts';
+import { identifyStep } from '../../src/identify/steps/identify-step.ts';
+import type { StepReport } from '../../src/step/model/step-report.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
 import { GOLDEN_TRAINERS, goldenSteps } from './golden-steps.ts';
 import { MISSED, PLANTED, type Planted } from './planted.ts';

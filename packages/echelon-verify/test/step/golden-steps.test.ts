@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StepBatch } from '../../src/step/format/step-batch.ts';
-import { decodeStep, encodeStep } from '../../src/step/format/step-wire.ts';
-import { withoutColumn, withoutSetting } from '../../src/step/identify/change.ts';
+import type { StepBatch } from '../../src/format/step-batch.ts';
+import { decodeStep, encodeStep } from '../../src/format/step-wire.ts';
+import { withoutColumn, withoutSetting } from '../../src/identify/steps/change.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
 import { GOLDEN_TRAINERS, goldenSteps } from './golden-steps.ts';
 

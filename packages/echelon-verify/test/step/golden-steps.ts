@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { readRecorded } from '../../src/format/read.ts';
-import type { StepBatch } from '../../src/step/format/step-batch.ts';
+import type { StepBatch } from '../../src/format/step-batch.ts';
 
 /** The trainers whose steps are recorded. */
 export const GOLDEN_TRAINERS = ['verl', 'trl', 'prime-rl', 'skyrl', 'nemo-rl', 'slime', 'trl-ranks'] as const;

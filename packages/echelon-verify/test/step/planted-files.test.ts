@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { STEP_ADAPTERS } from '../../src/step/format/dumps/registry.ts';
+import { STEP_ADAPTERS } from '../../src/dumps/steps/registry.ts';
 import { foundBy } from './detection.ts';
 import { PLANTED } from './planted.ts';
 import { FILES, type FileFormat, inFiles, withoutBug } from './planted-files.ts';

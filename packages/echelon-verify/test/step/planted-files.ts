@@ -1,9 +1,9 @@
 /** What is found of a planted bug in the step files that trainers write, which hold less than a step of a hook. */
 
-import { present } from '../../src/present.ts';
-import type { ColumnKey } from '../../src/step/format/columns.ts';
-import type { StepBatch } from '../../src/step/format/step-batch.ts';
-import type { StepReport } from '../../src/step/step-report.ts';
+import { present } from '../../src/base/present.ts';
+import type { StepBatch } from '../../src/format/step-batch.ts';
+import type { ColumnKey } from '../../src/format/step-columns.ts';
+import type { StepReport } from '../../src/step/model/step-report.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
 import type { Planted } from './planted.ts';
 import { divisors, losses } from './simulate-step.ts';

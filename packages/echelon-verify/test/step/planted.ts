@@ -1,8 +1,8 @@
 /** Public bugs of training steps, planted into simulated steps. Numbers and sources are those of the trainers' repositories. */
 
 import { roundToBfloat16 } from '../../src/arithmetic/arithmetic.ts';
-import type { CorrectionSettings, KlSettings, StepSettings } from '../../src/step/format/settings.ts';
-import type { StepBatch } from '../../src/step/format/step-batch.ts';
+import type { StepBatch } from '../../src/format/step-batch.ts';
+import type { CorrectionSettings, KlSettings, StepSettings } from '../../src/format/step-settings.ts';
 import {
   type Arithmetic,
   count,

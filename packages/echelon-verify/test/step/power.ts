@@ -1,7 +1,7 @@
 /** How small an error of a denominator can be that is found, by precision and number of tokens. */
 
 import { roundToBfloat16 } from '../../src/arithmetic/arithmetic.ts';
-import type { StepBatch } from '../../src/step/format/step-batch.ts';
+import type { StepBatch } from '../../src/format/step-batch.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
 import { count, rollouts, simulated } from './simulate-step.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StepBatch } from '../../src/step/format/step-batch.ts';
+import type { StepBatch } from '../../src/format/step-batch.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
 import { readOne } from './sample-step.ts';
 import { rollouts, simulated } from './simulate-step.ts';

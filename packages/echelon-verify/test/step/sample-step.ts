@@ -1,7 +1,7 @@
 /** The step of the documentation, as a file. */
 
 import { readRecorded } from '../../src/format/read.ts';
-import type { StepBatch } from '../../src/step/format/step-batch.ts';
+import type { StepBatch } from '../../src/format/step-batch.ts';
 
 /** A batch of the format's example, whose parts a test changes. */
 export function exampleBatch() {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { roundToBfloat16 } from '../../src/arithmetic/arithmetic.ts';
-import type { StepBatch } from '../../src/step/format/step-batch.ts';
+import type { StepBatch } from '../../src/format/step-batch.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
 import { GOLDEN_TRAINERS, goldenSteps } from './golden-steps.ts';
 import { halfPrecisionStep } from './power.ts';

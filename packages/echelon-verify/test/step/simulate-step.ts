@@ -5,8 +5,8 @@
 
 const { fround } = Math;
 
-import type { StepSettings } from '../../src/step/format/settings.ts';
-import type { StepBatch } from '../../src/step/format/step-batch.ts';
+import type { StepBatch } from '../../src/format/step-batch.ts';
+import type { StepSettings } from '../../src/format/step-settings.ts';
 
 /** Data of the step, before the loss. */
 export interface Rollouts {

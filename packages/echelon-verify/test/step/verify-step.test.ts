@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StageName } from '../../src/step/step-report.ts';
+import type { StageName } from '../../src/step/model/step-report.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
 import { exampleBatch, readOne } from './sample-step.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DumpAdapter, DumpOptions, DumpStep } from '../../src/format/dumps/adapter.ts';
+import type { DumpAdapter, DumpOptions, DumpStep } from '../../src/dumps/adapter.ts';
 
 /** Folder of the dumps that trainers wrote. */
 export const DUMPS = 'test/golden/dumps';

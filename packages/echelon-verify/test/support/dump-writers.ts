@@ -2,8 +2,8 @@
 
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { estimate } from '../../src/explain/estimate.ts';
 import type { Batch } from '../../src/format/batch.ts';
+import { estimate } from '../../src/identify/estimate.ts';
 import { type Folder, jsonLines } from './dump-files.ts';
 import { goldenEstimates } from './golden-estimators.ts';
 import { pickled, torchFile } from './torch-bytes.ts';

@@ -2,7 +2,7 @@ import type { Estimator } from '../../src/kernel/estimators/estimator.ts';
 import { completeParameters, type ParametersOf } from '../../src/kernel/estimators/parameters.ts';
 import { GROUP_STATISTICS, numberText } from '../../src/kernel/estimators/shared.ts';
 import { membersOf, setSums, standInsOf } from '../../src/kernel/sets/row-sets.ts';
-import { idCount } from '../../src/kernel/steps.ts';
+import { idCount } from '../../src/kernel/sets/steps.ts';
 
 const PARAMETERS = {
   scale: { kind: 'number', default: 1, doc: 'Factor of the advantage.' },

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { encodeBatch } from '../../src/format/batch-wire.ts';
 import { isGzip } from '../../src/format/inflate.ts';
-import { encodeBatch } from '../../src/format/wire.ts';
-import type { StatedDump } from '../../src/verify-dump.ts';
+import type { StatedDump } from '../../src/verify/verify-dump.ts';
 import { DUMPS, jsonLines } from './dump-files.ts';
 import { goldenBatch } from './golden-batches.ts';
 

@@ -5,7 +5,7 @@
 
 import type { Batch } from '../../src/format/batch.ts';
 import type { G2poParameters } from '../../src/kernel/estimators/g2po.ts';
-import type { HgpoParameters } from '../../src/kernel/index.ts';
+import type { HgpoParameters } from '../../src/kernel.ts';
 import { parametersOf } from './stated.ts';
 
 /** Rounds a float64 number to what the machine computes in. */

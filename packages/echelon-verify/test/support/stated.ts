@@ -1,10 +1,10 @@
 /** Estimators as a file states them, all parameters side by side: short to write in tests. */
 
-import type { EstimatorOverrides } from '../../src/explain/estimate.ts';
 import type { Batch, BatchEstimator } from '../../src/format/batch.ts';
 import { readEstimator } from '../../src/format/json-params.ts';
+import type { EstimatorOverrides } from '../../src/identify/estimate.ts';
 import type { EstimatorName } from '../../src/kernel/estimators/registry.ts';
-import type { GigpoParameters, GrpoParameters, HgpoParameters } from '../../src/kernel/index.ts';
+import type { GigpoParameters, GrpoParameters, HgpoParameters } from '../../src/kernel.ts';
 
 type OfBatch = Omit<BatchEstimator, 'name' | 'params' | 'others'>;
 

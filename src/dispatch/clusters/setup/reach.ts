@@ -1,4 +1,4 @@
-import { plural } from 'echelon-verify/text/plural';
+import { plural } from 'command-kit/plural';
 import type { RayNode } from 'ray-client-ts/cluster';
 import { createRayWorkerClient } from '../../../rpc/client.ts';
 import { checkHealth } from '../../../rpc/health.ts';

@@ -1,4 +1,4 @@
-import { nearestName } from 'echelon-verify/text/nearest';
+import { nearestName } from 'command-kit/nearest';
 import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import { COMMAND_ID, newCommandId } from '../../../core/ids.ts';
 import { type CheckpointStores, listedStoreProblems } from '../../../engines/checkpoint-stores.ts';

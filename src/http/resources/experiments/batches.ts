@@ -1,6 +1,6 @@
-import { BatchFormatError } from 'echelon-verify/format/format-error';
-import { OUTCOMES } from 'echelon-verify/step/judge';
-import type { RowCounts } from 'echelon-verify/step/step-report';
+import { BatchFormatError } from 'echelon-verify/format';
+import type { RowCounts } from 'echelon-verify/report';
+import { OUTCOMES } from 'echelon-verify/report';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { Text } from '../../../schemas/answer-parts.ts';

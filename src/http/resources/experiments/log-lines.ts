@@ -1,4 +1,4 @@
-import { withoutControls } from 'echelon-verify/text/colors';
+import { withoutControls } from 'command-kit/colors';
 import type { StreamEntry } from '../../../core/events.ts';
 import { parseEntryId } from '../../../core/ids.ts';
 import { logTexts } from '../../../core/log-lines.ts';

@@ -1,4 +1,4 @@
-import { nearestName } from 'echelon-verify/text/nearest';
+import { nearestName } from 'command-kit/nearest';
 import { EchelonError } from '../../../core/errors.ts';
 import { newSweepId } from '../../../core/ids.ts';
 import type { Preset } from '../../../engines/engine.ts';

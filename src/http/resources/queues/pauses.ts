@@ -1,4 +1,4 @@
-import { nearestName } from 'echelon-verify/text/nearest';
+import { nearestName } from 'command-kit/nearest';
 import { EchelonError } from '../../../core/errors.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import { StrictObject } from '../../../schemas/objects.ts';

@@ -1,4 +1,4 @@
-import { nearestName } from 'echelon-verify/text/nearest';
+import { nearestName } from 'command-kit/nearest';
 import { EchelonError } from '../../../core/errors.ts';
 import type { RecipeSummary } from '../../../engines/engine.ts';
 import { allRecipes, recipesWith } from '../../../engines/registry.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { plural } from 'echelon-verify/text/plural';
+import { plural } from 'command-kit/plural';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import { newSweepId } from '../../../core/ids.ts';

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
 import { EchelonError } from '../../../core/errors.ts';
 import type { System } from '../../../schemas/system.ts';
 import { RETENTION_LEASE_MS } from '../../../store/archive/retention.ts';

@@ -1,14 +1,8 @@
 import type { Readable } from 'node:stream';
-import { PRECISIONS } from 'echelon-verify/arithmetic/arithmetic';
-import { mappingFromTexts } from 'echelon-verify/format/dumps/adapter';
-import { BatchFormatError } from 'echelon-verify/format/format-error';
-import {
-  estimatorNames,
-  isEstimatorName,
-  parameterFromText,
-} from 'echelon-verify/kernel/estimators/registry';
-import { ALL_ADAPTERS } from 'echelon-verify/step/format/dumps/registry';
-import type { StatedDump } from 'echelon-verify/verify-dump';
+import { ALL_ADAPTERS, mappingFromTexts } from 'echelon-verify/dumps';
+import { BatchFormatError } from 'echelon-verify/format';
+import { estimatorNames, isEstimatorName, PRECISIONS, parameterFromText } from 'echelon-verify/kernel';
+import type { StatedDump } from 'echelon-verify/verify';
 import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { holderOf } from '../../../core/scopes.ts';

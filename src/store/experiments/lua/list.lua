@@ -61,7 +61,7 @@ local function isFound(id, name)
   return has(string.lower(table.concat({ id, name or '', texts[1] or '', texts[2] or '' }, '\n')), query.search)
 end
 
--- As signalOf in packages/echelon-verify/src/training-signal.ts.
+-- As signalOf in packages/echelon-verify/src/report/training-signal.ts.
 local function isWrong(id)
   local counts = redis.call('HMGET', root .. ':x:' .. id, 'vWrong', 'vErrors', 'vUnreadable')
   return tonumber(counts[1] or '0') > 0 or tonumber(counts[2] or '0') > tonumber(counts[3] or '0')

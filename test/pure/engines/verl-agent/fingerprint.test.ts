@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fingerprint } from 'echelon-verify/kernel/estimators/fingerprint';
+import { fingerprint } from 'echelon-verify/kernel';
 import { fingerprintOf } from '../../../../src/engines/verl-agent/fingerprint.ts';
 import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts';
 import type { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Archive } from '../../../../src/store/archive/archive.ts';
 import { createArchiveReader } from '../../../../src/store/archive/archive-reader.ts';
 import { packSegment, type RawEntry } from '../../../../src/store/archive/archive-segments.ts';
+import { packSeries, unpackSeries } from '../../../../src/store/archive/series-archive.ts';
 
 const entry = (number: number): RawEntry => ({
   id: `1-${number}`,
@@ -93,4 +94,10 @@ test('the entries of a small segment keep no more memory than their bytes', asyn
   const { entries } = await reader.forwards('exp-a', [segments[0]!], undefined, 9);
   const memory = new Set(entries.flatMap(({ fields }) => fields.map(({ buffer }) => buffer)));
   assert.ok([...memory].reduce((sum, { byteLength }) => sum + byteLength, 0) < 1_000);
+});
+
+test('a small series keeps no more memory than its bytes', async () => {
+  const fields = await unpackSeries(await packSeries(new Map([['loss', Buffer.from('values')]])));
+  assert.equal(fields.get('loss')?.toString(), 'values');
+  assert.ok(fields.get('loss')!.buffer.byteLength < 100);
 });

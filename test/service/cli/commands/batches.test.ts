@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
-import { explainRow } from 'echelon-verify/explain/explain';
-import { type RowQuery, rowColumns } from 'echelon-verify/explain/row-columns';
-import { verifyBatch } from 'echelon-verify/verify-batch';
+import { explainRow, type RowQuery, rowColumns } from 'echelon-verify/explain';
+import { verifyBatch } from '../../../../packages/echelon-verify/src/verify/verify-batch.ts';
 import { goldenBatch } from '../../../../packages/echelon-verify/test/support/golden-batches.ts';
 import type { BatchView } from '../../../../src/schemas/records.ts';
 import { keptOutput, runProgram } from '../../../support/cli.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { EXIT } from 'echelon-verify/cli/exit';
+import { EXIT } from 'command-kit/exit';
 import { type Ask, commands } from '../../../../src/cli/commands/cancel-delete.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';

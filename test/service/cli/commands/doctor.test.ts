@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EXIT } from 'echelon-verify/cli/exit';
+import { EXIT } from 'command-kit/exit';
 import { keptOutput, runProgram } from '../../../support/cli.ts';
 
 interface Answer {

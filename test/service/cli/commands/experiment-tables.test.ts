@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { EXIT } from 'echelon-verify/cli/exit';
-import { wrapped } from 'echelon-verify/cli/shortened';
+import { EXIT } from 'command-kit/exit';
+import { wrapped } from 'command-kit/width';
 import { differencesOf } from '../../../../src/plan/differences.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
 import { keptOutput, runProgram } from '../../../support/cli.ts';

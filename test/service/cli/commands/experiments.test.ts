@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { EXIT } from 'echelon-verify/cli/exit';
+import { EXIT } from 'command-kit/exit';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';

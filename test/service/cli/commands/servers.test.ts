@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { EXIT } from 'echelon-verify/cli/exit';
+import { EXIT } from 'command-kit/exit';
 import { runningText } from '../../../../src/cli/commands/servers.ts';
 import { saveConnection } from '../../../../src/cli/connection.ts';
 import { processIdentity } from '../../../../src/cli/local/processes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { CliError } from 'echelon-verify/cli/exit';
+import { CliError } from 'command-kit/exit';
 import { watchSweep } from '../../../../src/cli/commands/sweep-watch.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { claimed } from '../../../support/store.ts';

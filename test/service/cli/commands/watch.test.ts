@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { CliError, EXIT } from 'command-kit/exit';
 import { createClient } from '../../../../src/cli/client.ts';
 import { watchExperiment, watchFeed } from '../../../../src/cli/commands/watch.ts';
 import type { ControllerEvent } from '../../../../src/core/events.ts';

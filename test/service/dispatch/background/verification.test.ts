@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { BatchFormatError } from 'echelon-verify/format/format-error';
-import { VerifierBusyError } from 'echelon-verify/pool/child';
+import { BatchFormatError } from 'echelon-verify/format';
+import { VerifierBusyError } from 'echelon-verify/pool';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import { createVerification, toVerificationEvent } from '../../../../src/dispatch/background/verification.ts';
 import { type StoredReport, unverifiableReport } from '../../../../src/store/batches/stored-report.ts';

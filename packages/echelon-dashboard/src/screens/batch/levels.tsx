@@ -1,5 +1,5 @@
-import type { ExplainedLevel, RowExplanation } from 'echelon-verify/explain/explain';
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
+import type { ExplainedLevel, RowExplanation } from 'echelon-verify/explain';
 import { setQuery } from '../../app/router.ts';
 import { exactly, figure, inert, inertText, percent } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';

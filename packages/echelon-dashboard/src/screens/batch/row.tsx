@@ -1,4 +1,4 @@
-import type { RowExplanation } from 'echelon-verify/explain/explain';
+import type { RowExplanation } from 'echelon-verify/explain';
 import { useEffect, useRef } from 'preact/hooks';
 import { useGet } from '../../app/resource.ts';
 import { setQuery } from '../../app/router.ts';

@@ -1,5 +1,5 @@
-import type { KeyStrength, SignalDescription } from 'echelon-verify/explain/describe-signal';
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
+import type { KeyStrength, SignalDescription } from 'echelon-verify/report';
 import { figure, percent } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Fact } from '../../parts/marks.tsx';

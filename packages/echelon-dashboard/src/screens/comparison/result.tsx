@@ -1,4 +1,4 @@
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
 import { Curve } from '../../charts/curve.tsx';
 import {
   type ComparisonDetail,

@@ -1,7 +1,7 @@
+import { withoutControls } from 'command-kit/colors';
+import { counted } from 'command-kit/plural';
 import type { Answer } from 'echelon-client/calls';
 import { metricsFinding } from 'echelon-client/metrics-finding';
-import { withoutControls } from 'echelon-verify/text/colors';
-import { counted } from 'echelon-verify/text/plural';
 import { useMemo, useRef } from 'preact/hooks';
 import { api } from '../../app/api.ts';
 import { useGet, useResource } from '../../app/resource.ts';

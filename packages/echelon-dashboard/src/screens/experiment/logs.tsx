@@ -1,5 +1,5 @@
+import { nounOf } from 'command-kit/plural';
 import { countLogLines } from 'echelon-client/count-log-lines';
-import { nounOf } from 'echelon-verify/text/plural';
 import { useReducer, useRef, useState } from 'preact/hooks';
 import { api, type Failure, failureOf } from '../../app/api.ts';
 import { useResource } from '../../app/resource.ts';

@@ -1,5 +1,5 @@
+import { spansOf } from 'command-kit/colors';
 import type { LogPage } from 'echelon-client/calls';
-import { spansOf } from 'echelon-verify/text/colors';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { classesOf } from '../../models/log-colors.ts';
 import { LINE_HEIGHT, topOf, windowOf } from '../../models/log-lines.ts';

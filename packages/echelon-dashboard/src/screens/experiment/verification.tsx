@@ -1,5 +1,5 @@
-import { counted } from 'echelon-verify/text/plural';
-import { contradictionsOf, isWrong } from 'echelon-verify/training-signal';
+import { counted } from 'command-kit/plural';
+import { contradictionsOf, isWrong } from 'echelon-verify/report';
 import type { Resource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import type { Detail } from '../../models/experiments.ts';

@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { Experiment } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
 import { place, setQuery } from '../../app/router.ts';
 import { now } from '../../app/server-clock.ts';
 import { chooseMetrics } from '../../models/curves.ts';

@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { Experiment } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
 import { count, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { Ago, MiddleClip, Outcomes, Status } from '../../parts/marks.tsx';

@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { Answer } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
 import { groupsOf } from '../../models/now.ts';
 import { count, inert, withNames } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';

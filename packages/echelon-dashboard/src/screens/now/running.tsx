@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { Answer, Experiment } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
 import { useGet } from '../../app/resource.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { chooseMetrics } from '../../models/curves.ts';

@@ -1,5 +1,5 @@
+import { counted, nounOf } from 'command-kit/plural';
 import type { Answer } from 'echelon-client/calls';
-import { counted, nounOf } from 'echelon-verify/text/plural';
 import { useState } from 'preact/hooks';
 import { api } from '../../app/api.ts';
 import { may } from '../../app/session.ts';

@@ -1,6 +1,6 @@
+import { counted } from 'command-kit/plural';
 import type { Answer } from 'echelon-client/calls';
 import { shortNode } from 'echelon-client/short-node';
-import { counted } from 'echelon-verify/text/plural';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { place } from '../../app/router.ts';
 import { now as serverNow } from '../../app/server-clock.ts';

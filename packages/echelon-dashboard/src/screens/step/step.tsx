@@ -1,8 +1,8 @@
-import type { TokenExplanation } from 'echelon-verify/step/explain-step';
-import { formatToken } from 'echelon-verify/step/explain-text';
-import { STAGES, type StageReport, type StepReport } from 'echelon-verify/step/step-report';
-import type { TokenColumns } from 'echelon-verify/step/token-columns';
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
+import type { TokenExplanation } from 'echelon-verify/explain';
+import { formatToken } from 'echelon-verify/explain';
+import { STAGES, type StageReport, type StepReport } from 'echelon-verify/report';
+import type { TokenColumns } from 'echelon-verify/verify';
 import { useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { count, inert, inertText } from '../../models/words.ts';

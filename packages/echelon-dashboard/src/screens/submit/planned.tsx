@@ -1,4 +1,4 @@
-import { counted } from 'echelon-verify/text/plural';
+import { counted } from 'command-kit/plural';
 import { inert } from '../../models/words.ts';
 import { Fact } from '../../parts/marks.tsx';
 import type { Plan, SweepPreview } from './check.ts';

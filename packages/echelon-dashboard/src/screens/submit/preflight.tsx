@@ -1,5 +1,5 @@
+import { counted } from 'command-kit/plural';
 import type { Answer } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, failureOf } from '../../app/api.ts';
 import { may } from '../../app/session.ts';

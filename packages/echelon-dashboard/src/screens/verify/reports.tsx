@@ -1,7 +1,7 @@
 import type { BatchRows } from 'echelon-client/calls';
 import type { Found, Verifier } from 'echelon-verify/browser';
 import type { BatchReport } from 'echelon-verify/report';
-import type { RecordedStepReport } from 'echelon-verify/step/recorded-step';
+import type { RecordedStepReport } from 'echelon-verify/verify';
 import { useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { command } from '../../models/commands.ts';

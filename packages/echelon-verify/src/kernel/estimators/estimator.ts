@@ -3,10 +3,10 @@
 import type { GoalReturnRule } from '../graph.ts';
 import type { GroupStatistics } from '../sets/row-sets.ts';
 import type { Deviation } from '../sets/spread.ts';
+import type { StepColumns } from '../sets/steps.ts';
 import type { RewardColumn, StagePlan } from '../stages/chain.ts';
 import type { AnySingleton } from '../stages/stage.ts';
 import type { TokenColumnName, TokenSequences } from '../stages/token-sequences.ts';
-import type { StepColumns } from '../steps.ts';
 import type { AnyParameters, ParameterRule } from './parameters.ts';
 
 /** The columns of a batch. Each function throws if the batch lacks its column, and only if the estimator calls it. */

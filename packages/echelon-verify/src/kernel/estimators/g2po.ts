@@ -1,7 +1,7 @@
-import { nodeColumns } from '../node-values.ts';
 import type { Estimator, EstimatorInput, RowPlan } from './estimator.ts';
 import { gigpoStepTerm } from './gigpo.ts';
 import { grpo } from './grpo.ts';
+import { nodeColumns } from './node-values.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';
 import {

@@ -1,6 +1,6 @@
 import { trajectoryMeans } from '../sets/row-sets.ts';
-import type { StepColumns } from '../steps.ts';
-import { checkLength, idCount, statesOf } from '../steps.ts';
+import type { StepColumns } from '../sets/steps.ts';
+import { checkLength, idCount, statesOf } from '../sets/steps.ts';
 import type { Estimator, Norm } from './estimator.ts';
 import { grpo } from './grpo.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';

@@ -1,8 +1,8 @@
 import { createLevels, groupSlice, loadGroup, refineGroup } from '../context.ts';
 import { addBase, addLevel, clearTotals, createTotals, settleTotals } from '../levels.ts';
 import { orderRows } from '../order.ts';
-import type { StepColumns } from '../steps.ts';
-import { checkHistoryLength, checkLength, idCount, MAX_HISTORY_LENGTH } from '../steps.ts';
+import type { StepColumns } from '../sets/steps.ts';
+import { checkHistoryLength, checkLength, idCount, MAX_HISTORY_LENGTH } from '../sets/steps.ts';
 import type { ContextTerms, Estimator, GroupTerm, Variant } from './estimator.ts';
 import { grpo } from './grpo.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';

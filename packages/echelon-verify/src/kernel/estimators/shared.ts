@@ -2,12 +2,12 @@
 
 import type { GroupSingleton, GroupStatistics, RowSet } from '../sets/row-sets.ts';
 import type { Deviation, EpsilonPlace } from '../sets/spread.ts';
+import type { NormMode } from '../sets/steps.ts';
 import type { StagePlan } from '../stages/chain.ts';
 import { runStages } from '../stages/chain.ts';
 import type { Guard } from '../stages/division.ts';
 import type { AnySingleton, MissingRule } from '../stages/stage.ts';
 import type { Stage } from '../stages/table.ts';
-import type { NormMode } from '../steps.ts';
 import type { Uses, Variant } from './estimator.ts';
 import {
   type ChoiceRule,

@@ -1,6 +1,6 @@
 /** The sets of rows that the stages of a chain run over, and sums over them. */
 
-import { checkLength, idCount } from '../steps.ts';
+import { checkLength, idCount } from './steps.ts';
 
 /** A group of one value: `raw` passes it through (mean 0, deviation 1), `zero` gives 0. */
 export type GroupSingleton = 'raw' | 'zero';

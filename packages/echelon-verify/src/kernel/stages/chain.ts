@@ -7,7 +7,7 @@
 import { type Arithmetic, EXACT, type Forms } from '../../arithmetic/arithmetic.ts';
 import { type InputColumn, type IntervalColumn, startOf, weightedSum } from '../../arithmetic/interval.ts';
 import { standInsOf, trajectoryMeans } from '../sets/row-sets.ts';
-import { checkLength } from '../steps.ts';
+import { checkLength } from '../sets/steps.ts';
 import type { DivideByDeviation } from './divide-by-deviation.ts';
 import type { Chain, ChainRules, MissingRule } from './stage.ts';
 import { runStage, type Stage } from './table.ts';
@@ -155,7 +155,7 @@ function boundChain(
     column = runStage(stage, chain, column);
     trace.push({ stage, column });
   }
-  for (let row = 0; row < overflow.length; row++) {
+  for (let row = 0; row < overflow.length && !chain.isExact; row++) {
     const size = Math.max(Math.abs(column.low[row]!), Math.abs(column.high[row]!));
     if (size >= arithmetic.overflow) overflow[row] = 1;
   }
@@ -187,10 +187,15 @@ export function applyMissing(
 ): { scores: IntervalColumn; counted: Uint8Array } {
   const { value: from, low, high } = given;
   const counted = mask?.slice() ?? new Uint8Array(from.length).fill(1);
-  if (missing === 'propagate' || !from.some(Number.isNaN)) return { scores: given, counted };
+  if (missing === 'propagate' || !hasNaN(from)) return { scores: given, counted };
   const value = from.map((x) => (Number.isNaN(x) ? 0 : x));
   const ends = (end: Float64Array) => end.map((x, row) => (Number.isNaN(from[row]!) ? 0 : x));
   if (missing === 'exclude')
     for (let row = 0; row < from.length; row++) counted[row] = Number.isNaN(from[row]!) ? 0 : 1;
   return { scores: { value, low: ends(low), high: ends(high) }, counted };
+}
+
+function hasNaN(column: Float64Array): boolean {
+  for (let row = 0; row < column.length; row++) if (Number.isNaN(column[row]!)) return true;
+  return false;
 }

@@ -20,7 +20,7 @@ const DIVISION_ROUNDINGS = 8.1;
 
 /** Writes x over the divisor at an entry. Under a guard: what the guard may give and what the division may give, together. */
 export function divider(
-  { arithmetic, overflow }: Chain,
+  { arithmetic, overflow, isExact }: Chain,
   x: IntervalColumn,
   { bare, whole }: Divisors,
   guard: Guard | undefined,
@@ -46,6 +46,13 @@ export function divider(
   return (out, row, at) => {
     const value = x.value[row]!;
     const quotient = value === 0 ? 0 : value / whole.value[at]!;
+    const isGuarded = guard !== undefined && !(bare.value[at]! > guard.above);
+    if (isExact) {
+      // Estimates need no ends, which take most of the time.
+      if (!isGuarded) out.value[row] = quotient;
+      else out.value[row] = guard.otherwise === 'keep' ? value : 0 * value;
+      return;
+    }
     if (guard === undefined) {
       putEnds(out, row, at);
       put(out, row, quotient, out.low[row]!, out.high[row]!);
@@ -62,7 +69,6 @@ export function divider(
       low = Math.min(low, kept * x.low[row]!, kept * x.high[row]!);
       high = Math.max(high, kept * x.low[row]!, kept * x.high[row]!);
     }
-    const guarded = !(bare.value[at]! > guard.above);
-    put(out, row, guarded ? kept * value : quotient, low, high);
+    put(out, row, isGuarded ? kept * value : quotient, low, high);
   };
 }

@@ -22,7 +22,12 @@ export const SUBTRACT_MEAN: StageKind<SubtractMean> = {
         putSingle(out, chain, x, row);
         return;
       }
-      const [m, error] = [mean[at]!, meanError[at]!];
+      const m = mean[at]!;
+      if (chain.isExact) {
+        out.value[row] = x.value[row]! - m;
+        return;
+      }
+      const error = meanError[at]!;
       const low = x.low[row]! - m - error;
       const high = x.high[row]! - m + error;
       // The difference of two close numbers: the float64 evaluation here rounds both.

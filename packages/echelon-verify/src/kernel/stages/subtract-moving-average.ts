@@ -1,5 +1,5 @@
 import { blurOf, put } from '../../arithmetic/interval.ts';
-import { idCount } from '../steps.ts';
+import { idCount } from '../sets/steps.ts';
 import { eachRow, type StageKind } from './stage.ts';
 
 /** x_i ← x_i − b, then b ← decay · b + (1 − decay) · x_i, one b for each group, rows in their order. */

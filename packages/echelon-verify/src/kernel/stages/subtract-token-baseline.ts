@@ -2,7 +2,7 @@
 
 import { type Arithmetic, FLOAT64 } from '../../arithmetic/arithmetic.ts';
 import { blurOf, emptyColumn, type IntervalColumn, keep, put, radiusOf } from '../../arithmetic/interval.ts';
-import { idCount } from '../steps.ts';
+import { idCount } from '../sets/steps.ts';
 import { type Chain, type StageKind, sequencesOf } from './stage.ts';
 import type { TokenSequences } from './token-sequences.ts';
 

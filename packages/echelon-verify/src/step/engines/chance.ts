@@ -1,7 +1,7 @@
 /** Thresholds that follow from numbers of tokens and rows and from an arithmetic, and are tuned to no trainer. */
 
-import { stepArithmetic } from '../arithmetic.ts';
-import type { StepPrecision } from '../format/settings.ts';
+import type { StepPrecision } from '../../format/step-settings.ts';
+import { stepArithmetic } from '../losses/arithmetic.ts';
 
 /** Chance that a statistic of a right step is called off. */
 const CHANCE = 1e-4;

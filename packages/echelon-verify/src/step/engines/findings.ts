@@ -4,11 +4,11 @@
  * that are far apart are named, and take no part in the other statistics: one of them would decide every mean.
  */
 
-import type { Finding } from '../../report.ts';
-import { significant } from '../../text/number.ts';
-import { counted } from '../../text/plural.ts';
-import { type StepFindingCode, stepFinding } from '../findings.ts';
-import type { StepPrecision } from '../format/settings.ts';
+import { significant } from 'command-kit/number';
+import { counted } from 'command-kit/plural';
+import type { StepPrecision } from '../../format/step-settings.ts';
+import type { Finding } from '../../report/report.ts';
+import { type StepFindingCode, stepFinding } from '../../report/step-findings.ts';
 import { deviationsOf, deviationsOfOne, farLogRatio, isMoreThanHalf, roundingKl } from './chance.ts';
 import {
   type EngineRow,

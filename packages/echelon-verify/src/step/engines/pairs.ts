@@ -1,6 +1,6 @@
 /** The pairs of log-probs of trainer and rollout engine that are compared. */
 
-import type { StepBatch } from '../format/step-batch.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
 
 /** Two columns, and which of their tokens count. */
 export interface EnginePairs {

@@ -1,6 +1,6 @@
 /** What the pairs of log-probs show: sums that can be added over the steps of a run, and what single rows and tokens show. */
 
-import type { StepBatch } from '../format/step-batch.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
 import { farLogRatio } from './chance.ts';
 import { type EnginePairs, enginePairs } from './pairs.ts';
 

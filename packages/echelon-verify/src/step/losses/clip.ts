@@ -1,7 +1,7 @@
 /** The clipped product of advantage and ratio, which PPO-like losses share. */
 
 import { around, exactly, include } from '../../arithmetic/interval.ts';
-import type { StepArithmetic } from '../arithmetic.ts';
+import type { StepArithmetic } from './arithmetic.ts';
 import { type ClipEdge, type LossParameters, type LossTerms, SIDE, type TokenState } from './loss.ts';
 
 /** Between which ratios a token has a gradient, for its sign of the advantage. */

@@ -2,7 +2,7 @@
 
 import type { Interval } from '../../arithmetic/interval.ts';
 import { emptyInterval } from '../../arithmetic/interval.ts';
-import type { StepArithmetic } from '../arithmetic.ts';
+import type { StepArithmetic } from './arithmetic.ts';
 
 /** One token on its way through a loss. Inputs are exact; the ratio has the trainer's possible error. */
 export interface TokenState {

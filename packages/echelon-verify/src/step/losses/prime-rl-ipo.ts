@@ -1,4 +1,4 @@
-import { expError } from '../arithmetic.ts';
+import { expError } from './arithmetic.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
 import { setWithKl } from './prime-rl-kl.ts';
 

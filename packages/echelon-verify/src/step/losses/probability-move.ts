@@ -1,4 +1,4 @@
-import { expError, type StepArithmetic } from '../arithmetic.ts';
+import { expError, type StepArithmetic } from './arithmetic.ts';
 import { type ClipEdge, type LossParameters, SIDE, type TokenState } from './loss.ts';
 
 /**

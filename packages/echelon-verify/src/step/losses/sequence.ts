@@ -1,6 +1,6 @@
 /** Sums of log-ratios over a row, for losses and weights with one ratio per row. */
 
-import { expError, type StepArithmetic, sumError } from '../arithmetic.ts';
+import { expError, type StepArithmetic, sumError } from './arithmetic.ts';
 import type { RowTokens } from './loss.ts';
 
 /** A mean over the kept tokens of a row, and how far the trainer's may be from it. */

@@ -1,7 +1,7 @@
 /** Denominators that micro-batches and rows report, against counts of tokens and rows. */
 
-import { aggregationOf } from '../aggregations.ts';
-import type { StepModel } from '../chain.ts';
+import { aggregationOf } from '../model/aggregations.ts';
+import type { StepModel } from '../model/chain.ts';
 
 /** One reported denominator. */
 export interface DenominatorCheck {

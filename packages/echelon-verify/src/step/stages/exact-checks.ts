@@ -1,7 +1,7 @@
 /** Stages that are decided exactly, from integers and flags. */
 
-import type { StepBatch, StepTokens } from '../format/step-batch.ts';
-import type { StageName } from '../step-report.ts';
+import type { StepBatch, StepTokens } from '../../format/step-batch.ts';
+import type { StageName } from '../model/step-report.ts';
 
 /** How many tokens are right and wrong. */
 export interface ExactStage {

@@ -1,8 +1,7 @@
 /** Reported values of a step: each is recomputed from the sums of the micro-batches and the stated reduction. */
 
 import { FLOAT32, MAX_SUM_DEPTH } from '../../arithmetic/arithmetic.ts';
-import { groupedBy } from '../../grouped-by.ts';
-import type { StepModel } from '../chain.ts';
+import { groupedBy } from '../../base/grouped-by.ts';
 import {
   type MeanCounts,
   type MicroBatch,
@@ -10,11 +9,12 @@ import {
   type ReportedKey,
   type ReportedValue,
   type StepSettings,
-} from '../format/settings.ts';
-import { CODE, judge, OUTCOMES } from '../judge.ts';
-import { lackingRanks } from '../needs.ts';
-import type { ValueReport } from '../step-report.ts';
-import { errorOfSum, type MicroBatchSums, type Sum, type TokenSums } from '../sums.ts';
+} from '../../format/step-settings.ts';
+import type { StepModel } from '../model/chain.ts';
+import { CODE, judge, OUTCOMES } from '../model/judge.ts';
+import { lackingRanks } from '../model/needs.ts';
+import type { ValueReport } from '../model/step-report.ts';
+import { errorOfSum, type MicroBatchSums, type Sum, type TokenSums } from '../model/sums.ts';
 
 /** A value of one micro-batch, with the trainer's possible error. */
 export interface Part {

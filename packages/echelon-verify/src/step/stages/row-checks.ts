@@ -1,9 +1,9 @@
 /** Stages that compare the rows that the loss receives with those of the rollout: their digests, and the advantages that were estimated. */
 
-import { groupedBy } from '../../grouped-by.ts';
-import type { StepBatch } from '../format/step-batch.ts';
-import { CODE } from '../judge.ts';
-import type { StageName, StageReport } from '../step-report.ts';
+import { groupedBy } from '../../base/grouped-by.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
+import { CODE } from '../model/judge.ts';
+import type { StageName, StageReport } from '../model/step-report.ts';
 
 /** The advantages of a batch, by the names of its rows' trajectories. */
 export interface Estimated {

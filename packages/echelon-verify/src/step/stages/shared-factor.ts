@@ -3,14 +3,14 @@
  * no token shows a factor of 1.03. Their roundings are independent, and their sum is known far better.
  */
 
+import { significant } from 'command-kit/number';
 import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import { errorOf } from '../../arithmetic/interval.ts';
-import type { Finding } from '../../report.ts';
-import { significant } from '../../text/number.ts';
-import type { StepArithmetic } from '../arithmetic.ts';
-import type { StepModel, TokenChain } from '../chain.ts';
-import { stepFinding } from '../findings.ts';
-import { STAGES, type StageName } from '../step-report.ts';
+import type { Finding } from '../../report/report.ts';
+import { stepFinding } from '../../report/step-findings.ts';
+import type { StepArithmetic } from '../losses/arithmetic.ts';
+import type { StepModel, TokenChain } from '../model/chain.ts';
+import { STAGES, type StageName } from '../model/step-report.ts';
 import type { Compared } from './token-checks.ts';
 
 /**

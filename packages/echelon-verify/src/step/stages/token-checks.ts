@@ -2,11 +2,11 @@
 
 import type { Interval } from '../../arithmetic/interval.ts';
 import { emptyInterval } from '../../arithmetic/interval.ts';
-import { mayOverflow, type StepModel, type TokenChain } from '../chain.ts';
-import { CODE, judge } from '../judge.ts';
 import { SIDE } from '../losses/loss.ts';
-import { lackingComputedWeight } from '../needs.ts';
-import type { StageName } from '../step-report.ts';
+import { mayOverflow, type StepModel, type TokenChain } from '../model/chain.ts';
+import { CODE, judge } from '../model/judge.ts';
+import { lackingComputedWeight } from '../model/needs.ts';
+import type { StageName } from '../model/step-report.ts';
 
 /** A stage of a token. */
 export interface TokenCheck {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fingerprint } from '../../../src/kernel/index.ts';
+import { fingerprint } from '../../../src/kernel.ts';
 
 describe('fingerprint', () => {
   test('of the recipes', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { estimate } from '../../../src/explain/estimate.ts';
+import { estimate } from '../../../src/identify/estimate.ts';
 import { knownForm } from '../../../src/identify/fingerprints.ts';
 import { identify } from '../../../src/identify/identify.ts';
-import { gigpo, gigpoStepTerm, grpo } from '../../../src/kernel/index.ts';
+import { gigpo, gigpoStepTerm, grpo } from '../../../src/kernel.ts';
 import { goldenBatch } from '../../support/golden-batches.ts';
 import { batches, columnsOf, normal, slowClusters } from '../reference.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimate } from '../../../src/explain/estimate.ts';
 import { explainRow } from '../../../src/explain/explain.ts';
 import { formatExplanation } from '../../../src/explain/explain-text.ts';
-import { decodeBatch, encodeBatch } from '../../../src/format/wire.ts';
+import { decodeBatch, encodeBatch } from '../../../src/format/batch-wire.ts';
+import { estimate } from '../../../src/identify/estimate.ts';
 import { goalDistances } from '../../../src/kernel/graph.ts';
-import { verifyBatch } from '../../../src/verify-batch.ts';
+import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../../support/golden-batches.ts';
 
 /** Four trajectories of one group, computed in numpy float64 apart from this code. */

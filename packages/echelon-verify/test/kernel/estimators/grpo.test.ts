@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { GrpoParameters } from '../../../src/kernel/index.ts';
-import { grpo } from '../../../src/kernel/index.ts';
 import { setSums } from '../../../src/kernel/sets/row-sets.ts';
-import { idCount } from '../../../src/kernel/steps.ts';
+import { idCount } from '../../../src/kernel/sets/steps.ts';
+import type { GrpoParameters } from '../../../src/kernel.ts';
+import { grpo } from '../../../src/kernel.ts';
 import { batches } from '../reference.ts';
 
 const one = (...score: number[]) => ({

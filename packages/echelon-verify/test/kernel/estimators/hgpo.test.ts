@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { HgpoParameters } from '../../../src/kernel/index.ts';
-import { GIGPO_RECIPE, gigpoStepTerm, HGPO_RECIPE, hgpo } from '../../../src/kernel/index.ts';
+import type { HgpoParameters } from '../../../src/kernel.ts';
+import { GIGPO_RECIPE, gigpoStepTerm, HGPO_RECIPE, hgpo } from '../../../src/kernel.ts';
 import { batches, columnsOf, slowClusters, slowHgpo } from '../reference.ts';
 
 const anyParameters: fc.Arbitrary<HgpoParameters> = fc.record({

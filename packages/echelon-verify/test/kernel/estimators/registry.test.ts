@@ -13,7 +13,7 @@ import {
   isEstimatorName,
   RLOO_RECIPE,
   rloo,
-} from '../../../src/kernel/index.ts';
+} from '../../../src/kernel.ts';
 import { columnsOf } from '../reference.ts';
 
 const b = columnsOf([

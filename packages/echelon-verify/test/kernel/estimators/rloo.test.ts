@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { rloo } from '../../../src/kernel/index.ts';
+import { rloo } from '../../../src/kernel.ts';
 import { batches } from '../reference.ts';
 
 describe('rloo', () => {

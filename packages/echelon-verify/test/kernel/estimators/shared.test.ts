@@ -9,7 +9,7 @@ import {
   numberText,
   unusual,
 } from '../../../src/kernel/estimators/shared.ts';
-import { completeParameters } from '../../../src/kernel/index.ts';
+import { completeParameters } from '../../../src/kernel.ts';
 
 test('each variant changes parameters of its estimator, to values that its rules allow', () => {
   for (const name of estimatorNames()) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimate } from '../../../src/explain/estimate.ts';
+import { estimate } from '../../../src/identify/estimate.ts';
 import { estimatorOf } from '../../../src/kernel/estimators/registry.ts';
 import { MAX_OTHERS } from '../../../src/kernel/sets/row-sets.ts';
 import { applyMissing, runStages, type StageInput } from '../../../src/kernel/stages/chain.ts';

@@ -1,6 +1,6 @@
 import type { Forms } from '../../../src/arithmetic/arithmetic.ts';
-import type { BatchReport } from '../../../src/report.ts';
-import { verifyBatch } from '../../../src/verify-batch.ts';
+import type { BatchReport } from '../../../src/report/report.ts';
+import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { goldenBatch, inForms } from '../golden-batches.ts';
 import { GRAPH_MUTANTS } from './graph.ts';
 import { GROUP_MUTANTS } from './groups.ts';

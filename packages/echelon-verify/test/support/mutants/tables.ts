@@ -2,7 +2,7 @@
 
 import type { Forms } from '../../../src/arithmetic/arithmetic.ts';
 import { createJudge } from '../../../src/bounds/outcomes.ts';
-import { verifyBatch } from '../../../src/verify-batch.ts';
+import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { allGoldenBatches, inForms } from '../golden-batches.ts';
 import { type Catch, MUTANTS, tryMutant } from './all.ts';
 

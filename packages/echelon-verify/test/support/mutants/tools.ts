@@ -1,9 +1,9 @@
 /** Pieces from which planted bugs are made. */
 
-import { estimate } from '../../../src/explain/estimate.ts';
 import type { Batch, BatchProvenance } from '../../../src/format/batch.ts';
+import { estimate } from '../../../src/identify/estimate.ts';
 import { clusterLevels } from '../../../src/kernel/clusters.ts';
-import type { HgpoParameters } from '../../../src/kernel/index.ts';
+import type { HgpoParameters } from '../../../src/kernel.ts';
 import { overridesOf, parametersOf, type Stated } from '../stated.ts';
 
 /** A bug as it would really occur: what the trainer would have sent instead of the clean batch. */

@@ -4,7 +4,7 @@ import type { Batch } from '../../../src/format/batch.ts';
 import { evaluate } from '../../../src/kernel/estimators/evaluate.ts';
 import { G2PO, type G2poParameters } from '../../../src/kernel/estimators/g2po.ts';
 import { grpo } from '../../../src/kernel/estimators/grpo.ts';
-import { nodeColumns } from '../../../src/kernel/node-values.ts';
+import { nodeColumns } from '../../../src/kernel/estimators/node-values.ts';
 import { type Mutant, pick, report, reportBy } from './tools.ts';
 
 const BASE = 'g2po-mean_std_norm-float64';

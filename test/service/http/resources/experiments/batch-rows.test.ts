@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { rowColumns } from 'echelon-verify/explain/row-columns';
-import { encodeBatch } from 'echelon-verify/format/wire';
-import { createVerifierPool } from 'echelon-verify/pool/pool';
+import { rowColumns } from 'echelon-verify/explain';
+import { createVerifierPool } from 'echelon-verify/pool';
+import { encodeBatch } from '../../../../../packages/echelon-verify/src/format/batch-wire.ts';
 import { goldenBatch } from '../../../../../packages/echelon-verify/test/support/golden-batches.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { running, storeFor } from '../../../../support/store.ts';

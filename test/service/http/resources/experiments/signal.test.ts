@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { verifyBatch } from 'echelon-verify/verify-batch';
+import { verifyBatch } from '../../../../../packages/echelon-verify/src/verify/verify-batch.ts';
 import { randomBatch, randomFrom } from '../../../../../packages/echelon-verify/test/support/random-batch.ts';
 import { apiFor, keptOutput, runProgram } from '../../../../support/cli.ts';
 import { recordBatch, running } from '../../../../support/store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { BatchFormatError } from 'echelon-verify/format/format-error';
+import { BatchFormatError } from 'echelon-verify/format';
 import type { Lease } from '../../../../../src/store/attempts/types.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { running, storeFor } from '../../../../support/store.ts';

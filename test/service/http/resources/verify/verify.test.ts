@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { UploadedFile } from 'echelon-verify/pool/pool';
+import type { UploadedFile } from 'echelon-verify/pool';
 import { appFor } from '../../../../support/http-app.ts';
 
 const headers = { 'content-type': 'application/octet-stream' };

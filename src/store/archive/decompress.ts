@@ -1,0 +1,12 @@
+import { promisify } from 'node:util';
+import { zstdDecompress } from 'node:zlib';
+
+const decompress = promisify(zstdDecompress);
+
+/** The decompressed bytes in memory of their own: zlib gives a piece of a larger chunk, which a cached piece would retain. */
+export async function decompressed(bytes: Uint8Array, maxOutputLength: number): Promise<Buffer> {
+  const found = await decompress(bytes, { maxOutputLength });
+  const own = Buffer.allocUnsafeSlow(found.length);
+  found.copy(own);
+  return own;
+}
