@@ -76,8 +76,9 @@ async function round(deps: RoundsDeps, cluster: Cluster): Promise<void> {
     const before = state.failedAt.filter((at) => at > place.statedAt);
     const failedAt = [...before, ...failed.map(() => now)].slice(-MAX_FAILURES);
     const why = await whyFailed(deps, place, cluster.name, failed);
-    // Nodes that have come end a streak of failures.
-    const streak = jobs.some(({ node, endedAt }) => node !== null && endedAt === null) ? [] : failedAt;
+    // A node that came of a later request ends a streak of failures.
+    const last = failedAt.at(-1) ?? Number.POSITIVE_INFINITY;
+    const streak = jobs.some(({ node, askedAt }) => node !== null && askedAt > last) ? [] : failedAt;
     const problem = why ?? (streak.length > 0 ? state.problem : null);
     if (!(await record({ jobs, failedAt: streak, answeredAt: now, problem }))) return;
     const head = await register(deps, { cluster, place, state });
