@@ -27,8 +27,17 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
   });
 
   const add = async (partition: string) => {
-    const place = ['--partition', partition, '--node', 'gpus=2,cpus=2', '--bin', BIN, '--notice', '60'];
-    const limits = ['--max-nodes', '2', '--time', '30', '--idle', '10', '--head-partition', 'gpu'];
+    const place = [
+      '--partition',
+      partition,
+      '--node-type',
+      'gpus=2,cpus=2,max=2',
+      '--bin',
+      BIN,
+      '--notice',
+      '60',
+    ];
+    const limits = ['--time', '30', '--idle', '10', '--head-partition', 'gpu'];
     const root = ['--shared-root', join(slurm.folder, 'shared')];
     const { code, output } = await slurm.echelon(
       'clusters',

@@ -9,8 +9,7 @@ import { row, stated } from '../row.ts';
 
 interface Options {
   partition: string;
-  node: SlurmNodes['node'];
-  maxNodes: number;
+  nodeType: Pick<SlurmNodes, 'node' | 'maxNodes'>;
   time: number;
   bin: string;
   sharedRoot: string;
@@ -30,13 +29,11 @@ type SbatchKey = (typeof SBATCH_KEYS)[number];
 /** `echelon clusters add-slurm`. */
 export const addSlurm = row({
   name: 'add-slurm',
-  description:
-    'Add a cluster whose nodes are asked for as Slurm jobs when queued experiments need them, and given back when they are idle.',
+  description: 'Add a cluster that asks Slurm for its nodes when experiments need them.',
   arguments: [['<name>', 'name of the cluster']],
   options: [
     mandatory('--partition <name>', 'partition of the jobs'),
-    ['--node <size>', 'what a node asks for, as gpus=8,cpus=96[,memory=MB]', nodeOption, { required: true }],
-    mandatory('--max-nodes <count>', 'MAX nodes at a time', wholeNumber(1, 64)),
+    mandatory('--node-type <size>', 'node to ask for, as gpus=8,cpus=96,max=4[,memory=MB]', nodeOption),
     mandatory(
       '--time <limit>',
       'time limit of a node, as Slurm writes it (24:00:00, 1-0, 90)',
@@ -66,15 +63,14 @@ export const addSlurm = row({
     ['--exclusive', 'share the nodes with no other job; Ray before 2.52 needs it'],
   ],
   examples: [
-    'echelon clusters add-slurm fleet --partition gpu --node gpus=8,cpus=96 --max-nodes 4 --time 24:00:00 --bin /scratch/me/env/bin --shared-root /scratch/me/echelon',
+    'echelon clusters add-slurm fleet --partition gpu --node-type gpus=8,cpus=96,max=4 --time 24:00:00 --bin /scratch/me/env/bin --shared-root /scratch/me/echelon',
   ],
   verb: 'post',
   path: '/v1/clusters/{name}/slurm',
-  input: async ({ node, maxNodes, time, headTime, setup, sbatch, notice, idle, ...same }: Options) => ({
+  input: async ({ nodeType, time, headTime, setup, sbatch, notice, idle, ...same }: Options) => ({
     body: {
       ...pick(same),
-      node,
-      maxNodes,
+      ...nodeType,
       minutes: time,
       ...sbatch,
       ...stated({ headMinutes: headTime, noticeSeconds: notice, idleSeconds: idle }),
@@ -114,16 +110,16 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-function nodeOption(text: string): SlurmNodes['node'] {
-  const found = /^(?:gpus=(\d+),)?cpus=(\d+)(?:,memory=(\d+))?$/.exec(text);
+function nodeOption(text: string): Options['nodeType'] {
+  const found = /^(?:gpus=(\d+),)?cpus=(\d+),max=(\d+)(?:,memory=(\d+))?$/.exec(text);
   if (found === null)
-    throw new InvalidArgumentError('It must be gpus=N,cpus=N or cpus=N, then perhaps memory=MB.');
-  const [, gpus = '0', cpus, memory] = found;
-  return {
-    gpus: Number(gpus),
-    cpus: Number(cpus),
-    ...(memory !== undefined && { memoryMb: Number(memory) }),
-  };
+    throw new InvalidArgumentError('It must be gpus=N,cpus=N,max=N or cpus=N,max=N, then perhaps memory=MB.');
+  const [gpus = 0, cpus, max, memory] = found.slice(1).map((digits) => digits && Number(digits)) as (
+    | number
+    | undefined
+  )[];
+  const memoryMb = memory === undefined ? {} : { memoryMb: memory };
+  return { node: { gpus, cpus: cpus!, ...memoryMb }, maxNodes: max! };
 }
 
 /** Minutes of a time limit in one of Slurm's forms: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. Seconds are rounded up. */
