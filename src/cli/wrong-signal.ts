@@ -1,6 +1,6 @@
 import { plural } from 'command-kit/plural';
 import type { Experiment } from 'echelon-client/calls';
-import { contradictionsOf, isWrong } from 'echelon-verify/report';
+import { contradictionsOf, isWrong } from 'echelon-verify/report/training-signal';
 import { type Client, MAX_PAGE, readPages } from './client.ts';
 
 /** Batches that are read to tell why a signal is wrong. */

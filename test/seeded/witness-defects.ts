@@ -1,7 +1,7 @@
 import type { Defect } from './defects.ts';
 
 const VERIFY = 'packages/echelon-verify';
-const DUMPS = `${VERIFY}/src/format/dumps`;
+const DUMPS = `${VERIFY}/src/dumps`;
 
 /** Defects by which evidence is lost or a right training is accused. */
 export const WITNESS_DEFECTS: readonly Defect[] = [
@@ -21,7 +21,7 @@ export const WITNESS_DEFECTS: readonly Defect[] = [
     find: 'if (value === undefined || value === null) return undefined;',
     replace: 'if (value === undefined || value === null) return Number.NaN;',
     breaks: 'A row without an advantage is called wrong',
-    tests: [`${VERIFY}/test/format/dumps/table.test.ts`],
+    tests: [`${VERIFY}/test/dumps/table.test.ts`],
   },
   {
     id: 'text-is-a-number',
@@ -30,7 +30,7 @@ export const WITNESS_DEFECTS: readonly Defect[] = [
     find: "if (typeof value === 'number') return value;",
     replace: "if (typeof value === 'number' || typeof value === 'string') return Number(value);",
     breaks: 'A text is read as a number',
-    tests: [`${VERIFY}/test/format/dumps/table.test.ts`],
+    tests: [`${VERIFY}/test/dumps/table.test.ts`],
   },
   {
     id: 'index-is-unique',
@@ -39,7 +39,7 @@ export const WITNESS_DEFECTS: readonly Defect[] = [
     find: 'return rollouts.length < rows.length ? rollouts : undefined;',
     replace: 'return undefined;',
     breaks: 'Samples of one rollout are compared as rollouts of their own',
-    tests: [`${VERIFY}/test/format/dumps/slime.test.ts`],
+    tests: [`${VERIFY}/test/dumps/slime.test.ts`],
   },
   {
     id: 'no-overflow',
@@ -57,16 +57,16 @@ export const WITNESS_DEFECTS: readonly Defect[] = [
     find: '    if (!counts(t)) continue;\n',
     replace: '',
     breaks: 'Masked tokens of tools count as sampled',
-    tests: [`${VERIFY}/test/step/statistics.test.ts`],
+    tests: [`${VERIFY}/test/step/stages/statistics.test.ts`],
   },
   {
     id: 'scale-beside-a-constant',
     area: 'verifier',
-    file: `${VERIFY}/src/step/statistics.ts`,
+    file: `${VERIFY}/src/step/stages/statistics.ts`,
     find: '(isFree ? first : neutralScale(batch, layout, index))',
     replace: 'neutralScale(batch, layout, index)',
     breaks: 'The scale of a right step with a constant denominator is a finding',
-    tests: [`${VERIFY}/test/step/statistics.test.ts`],
+    tests: [`${VERIFY}/test/step/stages/statistics.test.ts`],
   },
   {
     id: 'any-number-of-micro-batches',
@@ -75,7 +75,7 @@ export const WITNESS_DEFECTS: readonly Defect[] = [
     find: 'if (times >= parts.length && times % ranks === 0 && times >= least && times <= most)',
     replace: 'if (times >= parts.length)',
     breaks: 'A mean loss that no number of micro-steps gives passes',
-    tests: [`${VERIFY}/test/step/format/step-dumps.test.ts`],
+    tests: [`${VERIFY}/test/dumps/steps/step-dumps.test.ts`],
   },
   {
     id: 'group-of-trained-rows',
@@ -84,15 +84,15 @@ export const WITNESS_DEFECTS: readonly Defect[] = [
     find: 'keys.filter((key, row) => !all[row]!.isTrained || key === NO_PROMPT)',
     replace: 'keys.filter((key) => key === NO_PROMPT)',
     breaks: 'A response without a trained token changes the group of the others',
-    tests: [`${VERIFY}/test/format/dumps/nemo-rl.test.ts`],
+    tests: [`${VERIFY}/test/dumps/nemo-rl.test.ts`],
   },
   {
     id: 'cut-groups-judged',
     area: 'verifier',
-    file: `${VERIFY}/src/cut-groups.ts`,
-    find: 'return lines.length > 1 && off === lines.length && !lines.every((line) => isNear(line, lines[0]!));',
+    file: `${VERIFY}/src/verify/cut-groups.ts`,
+    find: 'return lines.length > 1 && off === lines.length && !isOne;',
     replace: 'return false;',
     breaks: 'A dump of the best and worst rows of each group is called wrong',
-    tests: [`${VERIFY}/test/cut-groups.test.ts`],
+    tests: [`${VERIFY}/test/verify/cut-groups.test.ts`],
   },
 ];

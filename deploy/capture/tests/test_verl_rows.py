@@ -10,7 +10,8 @@ import pytest
 
 from echelon_capture import verl, verl_rows
 from ranks_support import run_ranks
-from test_verl_ranks import by_case, counts_of, own_places
+from steps_support import by_case
+from test_verl_ranks import counts_of, own_places
 from verl_ranks_support import trains
 
 
@@ -88,7 +89,7 @@ def captured(tmp_path_factory):
 
 
 def test_rows_and_rollout_weights_of_right_steps_are_verified(captured):
-    found = by_case(captured, "right")
+    _, found = by_case(captured / "right")
     assert set(found) == set(RIGHT)
     for name, reports in found.items():
         for report in reports:
@@ -100,7 +101,7 @@ def test_rows_and_rollout_weights_of_right_steps_are_verified(captured):
 
 
 def test_rows_and_rollout_weights_that_are_not_the_drivers_are_found(captured):
-    found = by_case(captured, "planted")
+    _, found = by_case(captured / "planted")
     assert set(found) == set(PLANTED)
     assert [name for name, reports in found.items() if all(report["consistent"] for report in reports)] == []
 

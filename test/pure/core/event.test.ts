@@ -7,7 +7,12 @@ import {
   boundNumbered,
   MAX_METRICS_PER_EVENT,
 } from '../../../src/core/event-bounds.ts';
-import { type AttemptEvent, END_CAUSES, EVENT_TYPES, type NumberedEvent } from '../../../src/core/events.ts';
+import {
+  type AttemptEvent,
+  EVENT_TYPES,
+  type NumberedEvent,
+  RAY_WORKER_CAUSES,
+} from '../../../src/core/events.ts';
 import { logTexts } from '../../../src/core/log-lines.ts';
 
 const ordinary: AttemptEvent[] = [
@@ -135,7 +140,7 @@ test('the causes of an end are those of the wire', () => {
   const wire = [...block!.matchAll(/^\s*([A-Z_]+) = (\d+);/gm)]
     .filter(([, , number]) => number !== '0')
     .map(([, name]) => name!.toLowerCase().replaceAll('_', '-'));
-  assert.deepEqual([...END_CAUSES], wire);
+  assert.deepEqual([...RAY_WORKER_CAUSES], wire);
 });
 
 test('every event of the wire has its type', () => {

@@ -26,8 +26,8 @@ function run(command: string, args: string[], path: string, environment: object 
 
 test('the launcher runs on the Node of the checkout, whatever is on PATH, and reads files of the caller', async () => {
   const old = await oldNode('v20.1.0');
-  const version = run(LAUNCHER, ['version'], old);
-  assert.match(version.stdout, /^echelon \S+ \(Node (2[4-9]|[3-9]\d)\./, version.stderr);
+  const version = run(LAUNCHER, ['--version'], old);
+  assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/, version.stderr);
   const link = join(folder, 'ech');
   await symlink(LAUNCHER, link);
   const verified = run(link, ['verify', 'batches.json'], old);
@@ -38,17 +38,17 @@ test('the launcher says in a sentence that no Node is new enough, and that packa
   const root = await mkdtemp(join(folder, 'checkout-'));
   await mkdir(join(root, 'bin'));
   await copyFile(LAUNCHER, join(root, 'bin/echelon'));
-  const missing = run(join(root, 'bin/echelon'), ['version'], await oldNode('v30.0.0'));
+  const missing = run(join(root, 'bin/echelon'), ['--version'], await oldNode('v30.0.0'));
   assert.equal(missing.status, 1);
   assert.match(missing.stderr, /^echelon: its packages are missing; run: \(cd '.*' && npm run setup\)\n$/);
   await mkdir(join(root, 'node_modules/commander'), { recursive: true });
-  const old = run(join(root, 'bin/echelon'), ['version'], await oldNode('v20.1.0'));
+  const old = run(join(root, 'bin/echelon'), ['--version'], await oldNode('v20.1.0'));
   assert.equal(old.status, 1);
   assert.match(
     old.stderr,
     /^echelon: it needs Node 24 or newer, and `node --version` says v20\.1\.0; run: .*\n$/,
   );
-  const unmade = run(join(root, 'bin/echelon'), ['version'], await oldNode('v30.0.0'));
+  const unmade = run(join(root, 'bin/echelon'), ['--version'], await oldNode('v30.0.0'));
   assert.equal(unmade.status, 1);
   assert.match(
     unmade.stderr,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -124,7 +124,11 @@ test('the result is there once all seeds have ended, counts a failed run, and is
     /b is not decided .*\(against a\)\ndifference \+3\.3 points, 95\.0 % interval/,
   );
   assert.match(await cli(), /b against a/);
-  const csv = (await cli('games', id)).split('\n');
+  const folder = await mkdtemp(join(tmpdir(), 'games-'));
+  const file = join(folder, 'games.csv');
+  await cli('export', id, file);
+  const csv = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  await rm(folder, { recursive: true });
   assert.equal(csv.length, 1 + 6 * 20);
   assert.match(csv.at(-1)!, /^b,3,room-9,2,0,0,0,0,exp-.*,failed$/);
 });

@@ -9,6 +9,11 @@ import type { Store } from '../../../../src/store/store.ts';
 import { archiveFor, coded, running, type Scope, storeFor } from '../../../support/store.ts';
 import { expandAll, sweepInput, sweepRequest } from '../../../support/sweep.ts';
 
+const REPORT = {
+  ...{ name: 'step 1', rows: 3, exact: 3, rounding: 0, wrong: 0, unverifiable: 0, ok: true },
+  ...{ fingerprint: 'hgpo()', wrongRows: [], roundingRows: [], findings: [] },
+};
+
 const keys = createKeys('echelon');
 const LATER = Date.now() + 1_000_000;
 const SHORT = Buffer.from('short');
@@ -44,7 +49,7 @@ async function archived(store: Store): Promise<{ id: string; records: BatchRecor
     await store.batches.report(
       record,
       { type: 'verification', attempt: 1, batch: record.batch, step: 1, ...counts },
-      { ok: 1 },
+      REPORT,
     );
   }
   await store.rules.dropSignals(id);
@@ -133,8 +138,8 @@ describe('retention', () => {
     assert.deepEqual(
       (await store.batches.list(id)).map(({ batch, report }) => [batch, report]),
       [
-        [1, { ok: 1 }],
-        [2, { ok: 1 }],
+        [1, REPORT],
+        [2, REPORT],
       ],
     );
     assert.deepEqual(await dueAt(store), [[], [], []]);
