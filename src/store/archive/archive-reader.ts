@@ -7,11 +7,11 @@ import {
   unpackEntries,
   unpackParts,
 } from './archive-segments.ts';
+import { BUFFER_BYTES } from './decompress.ts';
 
 /** MAX memory of cached segments: eight of the usual size. A larger segment is not kept. */
 const CACHE_BYTES = 32 * 1024 * 1024;
-/** Memory of a Buffer object, and of the other objects of an entry, beside the bytes (Node 24, heap snapshot). */
-const BUFFER_BYTES = 104;
+/** Memory of the other objects of an entry, beside its Buffers and their bytes (Node 24, heap snapshot). */
 const ENTRY_BYTES = 200;
 /** Bytes of entries after which a read ends, as in redis/lua/entries.lua. */
 const BYTES_AT_ONCE = 1024 * 1024;

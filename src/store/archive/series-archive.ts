@@ -5,7 +5,7 @@ import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { Archive } from './archive.ts';
 import { digestOf } from './archive-keys.ts';
-import { decompressed } from './decompress.ts';
+import { BUFFER_BYTES, decompressed } from './decompress.ts';
 
 /*
  * The series of a finished experiment as one object of the archive: a line that names the format, then compressed for
@@ -102,7 +102,7 @@ export function createSeriesReader(
     kept.set(digest, entry);
     fields.then(
       (unpacked) => {
-        for (const bytes of unpacked.values()) entry.bytes += bytes.length;
+        for (const bytes of unpacked.values()) entry.bytes += bytes.length + BUFFER_BYTES;
         let all = [...kept.values()].reduce((sum, one) => sum + one.bytes, 0);
         for (const [oldest, one] of kept) {
           if (all <= KEPT_BYTES || oldest === digest) break;
