@@ -16,6 +16,7 @@ say() { echo "$(date +%FT%T) $*" >>"$notes/$job.log"; }
 fail() { say "$*"; exit 1; }
 [ -O "$notes" ] || fail "the folder $notes belongs to another user"
 
+# shellcheck source=/dev/null
 if [ -s "$notes/setup.sh" ]; then . "$notes/setup.sh" >>"$notes/$job.log" 2>&1 || fail "setup.sh failed with $?"; fi
 export RAY_USAGE_STATS_ENABLED=0 RAY_TMPDIR=/tmp/ray-$job-$restart RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=$notes/token
 # Slurm sets all three, and verl refuses ROCR_VISIBLE_DEVICES beside CUDA_VISIBLE_DEVICES.
@@ -37,7 +38,7 @@ else
   options+=(--address="$head")
 fi
 
-ended= drained=
+ended='' drained=''
 time_left() {
   # Read anew each time: an operator may change the limit of a running job.
   local end
