@@ -194,11 +194,6 @@ def settings_of(call: dict[str, Any], correction: dict[str, Any]) -> dict[str, A
         "policyLoss": _policy_loss(call["name"], config),
         "aggregation": _aggregation(call["loss_agg_mode"], config),
     }
-    if call["name"] == "geo_mean":
-        # A plain mean over the rows of each micro-batch, whatever the mode.
-        settings["aggregation"] = {"mode": "seq-mean-token-mean", "scope": "micro-batch"}
-        if config.use_kl_loss:
-            raise ValueError("not verifiable: loss_mode='geo_mean' with a KL loss, whose denominator is another")
     if call.get("rollout_is_weights") is not None:
         settings["rolloutCorrection"] = correction
     if config.use_kl_loss:
@@ -220,8 +215,6 @@ def _policy_loss(name: str, config: Any) -> dict[str, Any]:
         return {"name": "dppo-tv", **clip, "cap": config.clip_ratio_c, **_CLAMP}
     if name == "sapo":
         return {"name": "sapo", "tauPositive": config.tau_pos, "tauNegative": config.tau_neg, **_CLAMP}
-    if name == "geo_mean":
-        return {"name": "gmpo", **clip}
     if name == "gpg":
         return {"name": "reinforce"}
     raise ValueError(f"not verifiable: loss_mode={name!r}")

@@ -20,7 +20,6 @@ RUNS = {
     "sums over the width, cispo": dict(loss_agg_mode="seq-mean-token-sum-norm", loss_mode="cispo"),
     "gspo with entropy": dict(loss_mode="gspo", entropy_coeff=0.01),
     "rollout weights": dict(weights=True),
-    "geometric mean": dict(loss_mode="geo_mean"),
 }
 
 
