@@ -82,6 +82,7 @@ async function setUp(store: Store): Promise<string> {
   await store.queue.setPaused({ kind: 'project', name: PROJECT }, null);
   await store.queue.setPaused({ kind: 'project', name: 'other' }, pause);
   assert.ok(await store.retention.hold('dispatcher', 600_000));
+  assert.ok(await store.clusters.holdSlurm('dispatcher', 60_000));
   await store.bind('the-installation');
   const own = { machine: 'm', uptime: 1, wall: 1, within: 0 };
   assert.ok(await store.clock.see(await store.clock.read(), 0, own));
