@@ -128,8 +128,8 @@ describe('row outcomes', () => {
             assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);
           }
         }),
-        // The example has rewards of some steps of the smallest float16 numbers, whose means are updated value by value.
-        { numRuns: RUNS, examples: [[-449134922]] },
+        // Rewards of some steps of the smallest float16 numbers, whose means are updated value by value; equal gains of a group of two.
+        { numRuns: RUNS, examples: [[-449134922], [1564280558]] },
       );
     });
   }

@@ -317,6 +317,16 @@ function stateTerm(batch: Batch, how: Normalisation, machine: Machine): Float64A
   return advantage;
 }
 
+/** The rounding of one kernel: equal values of a column stay equal, also on a machine whose operations have different formats. */
+function roundedAlike(round: Rounding): Rounding {
+  const known = new Map<number, number>();
+  return (x) => {
+    const rounded = known.get(x) ?? round(x);
+    known.set(x, rounded);
+    return rounded;
+  };
+}
+
 /** c1 in double precision, c2 in the machine's; products of discount and reward in either format of numpy, if forms are free. */
 function g2po32(batch: Batch, how: Normalisation, machine: Machine): Float64Array {
   const f = machine.round;
@@ -347,7 +357,7 @@ function g2po32(batch: Batch, how: Normalisation, machine: Machine): Float64Arra
   const double = { ...machine, round: exactly, sum: naiveIn(exactly), deviationSum: naiveIn(exactly) };
   const successor = after.map((x, row) => x - (batch.actionValid![row] === 0 ? 0.1 : 0));
   const c1 = stateTerm({ ...batch, reportedStepReward: successor }, how, double).map(f);
-  const gain = after.map((x, row) => f(x - value(row)));
+  const gain = after.map((x, row) => x - value(row)).map(roundedAlike(f));
   const c2 = new Float64Array(batch.rows);
   for (const members of gather(batch.rows, (row) => String(batch.group[row]))) {
     const own = members.map((row) => gain[row]!);
