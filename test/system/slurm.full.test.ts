@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClusterView } from '../../src/schemas/api.ts';
+import type { ClusterView, ExperimentDetail } from '../../src/schemas/api.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import { type SlurmHere, slurmHere, whyNoSlurm } from '../support/slurm/slurm.ts';
 
@@ -58,7 +58,7 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
     (await json<{ items: ClusterView[] }>('clusters')).items.find(({ name }) => name === 'fleet')!;
   const jobs = async (role: 'head' | 'node') =>
     (await cluster()).slurm!.jobs.filter((one) => one.role === role);
-  const get = (id: string) => json<Experiment>('get', id);
+  const get = (id: string) => json<ExperimentDetail>('get', id);
 
   async function submit(seconds: number): Promise<string> {
     const command = ['sh', '-c', `sleep ${seconds}`];
@@ -136,7 +136,7 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
       /nowhere|partition/i.test((await cluster()).slurm!.problem ?? ''),
     );
     await until('it waits', async () => (await cluster()).slurm!.waitsUntil !== null);
-    assert.match((await get(id)).reason, /asked Slurm for 1 node/);
+    assert.match((await get(id)).waitReason ?? '', /asked Slurm for 1 node/);
     await add('gpu');
     await reaches(id, 'succeeded');
   });
