@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { CliError, EXIT } from 'command-kit/exit';
 import { inert } from 'command-kit/inert';
 import { InvalidArgumentError } from 'commander';
 
@@ -49,4 +51,13 @@ export function valuesInWords(values: Values): string {
     ([key, value]) => `${key}=${/[\n\r\t]/.test(value) ? JSON.stringify(value) : value}`,
   );
   return shown.map(inert).join(' ') || 'none';
+}
+
+/** The text of a file that an option names. Throws a {@link CliError}. */
+export async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CliError(EXIT.usage, `Cannot read ${file}: ${(error as Error).message}`);
+  }
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { wholeNumber } from 'command-kit/arguments';
 import { examples } from 'command-kit/examples';
@@ -21,6 +20,7 @@ import {
   labelOption,
   type NodeTypes,
   nodeTypeOption,
+  textOf,
   type Values,
   valuesInWords,
   variableOption,
@@ -260,12 +260,13 @@ function add(output: Output): Command {
 async function addBody(name: string, address: string, options: AddOptions): Promise<AddCluster> {
   const { rayTokenFile, sharedRoot, node, port, advertise, backfill } = options;
   const { label: labels, env, storage, nodeType: nodeTypes, tlsCa, tlsCert, tlsKey } = options;
-  const token = rayTokenFile === undefined ? undefined : (await read(rayTokenFile)).trim();
+  const token = rayTokenFile === undefined ? undefined : (await textOf(rayTokenFile)).trim();
   if (token === '')
     throw new CliError(EXIT.usage, `The token file ${rayTokenFile} is empty. Write Ray's token to it.`);
   const files = { ca: tlsCa, cert: tlsCert, key: tlsKey };
   const tls: { ca?: string; cert?: string; key?: string } = {};
-  for (const [name, file] of Object.entries(stated(files))) tls[name as keyof typeof tls] = await read(file);
+  for (const [name, file] of Object.entries(stated(files)))
+    tls[name as keyof typeof tls] = await textOf(file);
   return {
     name,
     address,
@@ -273,14 +274,6 @@ async function addBody(name: string, address: string, options: AddOptions): Prom
     ...stated({ token, node, port, advertise, backfill, labels, env, storage, nodeTypes }),
     ...(Object.keys(tls).length > 0 && { tls }),
   };
-}
-
-async function read(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new CliError(EXIT.usage, `Cannot read ${file}: ${(error as Error).message}`);
-  }
 }
 
 function drain(output: Output): Command {

@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { wholeNumber } from 'command-kit/arguments';
-import { CliError, EXIT } from 'command-kit/exit';
 import { inert } from 'command-kit/inert';
 import { plural } from 'command-kit/plural';
 import { InvalidArgumentError, Option } from 'commander';
 import type { SlurmNodes } from 'echelon-client/calls';
 import { row, stated } from '../row.ts';
+import { textOf } from './cluster-values.ts';
 
 interface Options {
   partition: string;
@@ -67,16 +66,19 @@ export const addSlurm = row({
   ],
   verb: 'post',
   path: '/v1/clusters/{name}/slurm',
-  input: async ({ nodeType, time, headTime, setup, sbatch, notice, idle, ...same }: Options) => ({
-    body: {
-      ...pick(same),
-      ...nodeType,
-      minutes: time,
-      ...sbatch,
-      ...stated({ headMinutes: headTime, noticeSeconds: notice, idleSeconds: idle }),
-      ...(setup !== undefined && { setup: await textOf(setup) }),
-    },
-  }),
+  input: async (options: Options) => {
+    const { partition, nodeType, time, bin, sharedRoot, sbatch, setup } = options;
+    const { headPartition, headTime: headMinutes, ssh, exclusive, notice, idle } = options;
+    return {
+      body: {
+        ...{ partition, bin, sharedRoot, minutes: time },
+        ...nodeType,
+        ...sbatch,
+        ...stated({ headPartition, headMinutes, ssh, exclusive, noticeSeconds: notice, idleSeconds: idle }),
+        ...(setup !== undefined && { setup: await textOf(setup) }),
+      },
+    };
+  },
   print: ({ name, slurm }) =>
     `${inert(name)} asks the partition ${inert(slurm?.partition ?? '')} of Slurm for up to ${plural(slurm?.maxNodes ?? 0, 'node')}; \`echelon clusters\` shows its jobs`,
 });
@@ -86,28 +88,6 @@ function mandatory(flags: string, description: string, parser?: (text: string) =
     const option = new Option(flags, description).makeOptionMandatory();
     return parser === undefined ? option : option.argParser(parser);
   };
-}
-
-const pick = ({
-  partition,
-  bin,
-  sharedRoot,
-  headPartition,
-  ssh,
-  exclusive,
-}: Pick<Options, 'partition' | 'bin' | 'sharedRoot' | 'headPartition' | 'ssh' | 'exclusive'>) => ({
-  partition,
-  bin,
-  sharedRoot,
-  ...stated({ headPartition, ssh, exclusive }),
-});
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new CliError(EXIT.usage, `Cannot read ${file}: ${(error as Error).message}`);
-  }
 }
 
 function nodeOption(text: string): Options['nodeType'] {

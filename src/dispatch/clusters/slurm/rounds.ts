@@ -87,6 +87,7 @@ async function round(deps: RoundsDeps, cluster: Cluster): Promise<void> {
     await record({ waitsUntil: decision.waitsUntil });
     for (const { job, why: reason } of decision.cancel)
       await cancel(deps, { place, job, reason, record, state: () => state });
+    if (decision.ask.length > 0) await writeNotes(slurm, cluster, state.token);
     for (const role of decision.ask)
       await ask(deps, { cluster, place, role, head, record, now, state: () => state });
   } catch (error) {
@@ -148,6 +149,14 @@ async function register(
   return head;
 }
 
+/** Writes what the jobs of a cluster read: Ray's token, the commands before Ray, and the script itself. */
+async function writeNotes(slurm: Slurm, { name, slurm: place }: Cluster, token: string): Promise<void> {
+  const notes = notesOf(place!, name);
+  await slurm.write(place!, `${notes}/token`, token);
+  await slurm.write(place!, `${notes}/setup.sh`, place!.setup ?? '');
+  await slurm.write(place!, `${notes}/node.sh`, readFileSync(SCRIPT, 'utf8'));
+}
+
 async function cancel(
   { slurm, log }: RoundsDeps,
   one: { place: SlurmPlace; job: SlurmJob; reason: string; record: Record_; state: () => SlurmState },
@@ -192,9 +201,6 @@ async function ask(
     idleSince: null,
   };
   const notes = notesOf(place, cluster.name);
-  await slurm.write(place, `${notes}/token`, state().token);
-  await slurm.write(place, `${notes}/setup.sh`, place.setup ?? '');
-  await slurm.write(place, `${notes}/node.sh`, readFileSync(SCRIPT, 'utf8'));
   if (!(await record({ jobs: [...state().jobs, job] }))) return;
   try {
     const id = await slurm.submit(place, {
