@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
-RAY_WORKER = ROOT / "deploy" / "ray-worker"
+RAY_WORKER, CAPTURE = ROOT / "deploy" / "ray-worker", ROOT / "deploy" / "capture"
 STANDINS = ROOT / "scripts" / "verl-agent-on-cpu"
 # Ten minutes; on an idle machine a run takes one.
 RUN_SECONDS = 600
@@ -110,7 +110,7 @@ class Checks:
         self.attempts = 0
         self.environment = {
             **os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1",
-            "VERL_AGENT_HOME": str(home), "PYTHONPATH": os.pathsep.join([str(STANDINS), str(RAY_WORKER)]),
+            "VERL_AGENT_HOME": str(home), "PYTHONPATH": os.pathsep.join([str(STANDINS), str(RAY_WORKER), str(CAPTURE)]),
         }  # fmt: skip
 
     def make_model(self) -> str:

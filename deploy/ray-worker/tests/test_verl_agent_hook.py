@@ -10,7 +10,7 @@ from conftest import until
 from verl_agent_support import CONFIG, Mapping, verify_arguments
 
 from echelon_rayworker.engines.verl_agent import capture, exact_hgpo, hook
-from echelon_rayworker.engines.verl_agent.reporter import Reporter
+from echelon_capture.reporter import Reporter
 from echelon_rayworker.gen import batch_pb2
 
 

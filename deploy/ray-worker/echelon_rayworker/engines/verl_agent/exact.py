@@ -6,7 +6,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from echelon_rayworker.batch import canonical_text
+from echelon_capture.format.observations import canonical_text
 
 from . import exact_hgpo
 

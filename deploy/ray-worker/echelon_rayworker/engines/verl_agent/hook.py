@@ -18,13 +18,13 @@ import sys
 import time
 from typing import Any, Callable
 
+from echelon_capture.reporter import Reporter
+from echelon_capture.verl_agent_rows import follow_rollouts
 from echelon_rayworker.spool import SPOOL_VARIABLE, Spool
 
 from . import capture
 from .evaluations import Games
 from .exact import replace_advantages
-from .reporter import Reporter
-from .rows import follow_rollouts
 
 TRAINER_MODULE = "recipe.hgpo.hgpo_ray_trainer"
 _GRAPHGPO_MODULE = "recipe.GraphGPO.graphgpo_ray_trainer"
