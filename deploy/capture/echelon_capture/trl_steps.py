@@ -16,7 +16,7 @@ import functools
 from typing import Any
 
 from .ranks import Rank
-from .rows import ROW
+from .row_marks import ROW
 from .steps import Steps, ends, version_of
 from .trl_rows import Rollout, rollouts_of
 

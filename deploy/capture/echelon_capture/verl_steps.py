@@ -13,7 +13,7 @@ import importlib
 from typing import Any, Mapping
 
 from .ranks import Rank
-from .rows import ROW, STEP
+from .row_marks import ROW, STEP
 from .steps import Steps, version_of
 from .verl_rows import DIGEST, correction_in, digests, marked
 

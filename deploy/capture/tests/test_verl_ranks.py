@@ -7,7 +7,7 @@ import contextlib
 
 import pytest
 
-from echelon_capture.rows import STEP
+from echelon_capture.row_marks import STEP
 from ranks_support import run_ranks
 from steps_support import by_case, verified
 from verl_ranks_support import LOCAL, MICRO_BATCHES, ROWS, aggregates, counted, own_count, rejected_after_the_count, scaled, trains
