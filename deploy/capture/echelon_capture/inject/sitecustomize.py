@@ -22,7 +22,7 @@ _ACTORS = {
 
 
 class _Finder(object):
-    """Finds the modules above with the finders behind it, and changes them once they are executed."""
+    """Finds the modules above with the finders after it, and changes them once they are executed."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
