@@ -10,7 +10,7 @@ import { createDirectoryArchive } from '../../src/store/archive/archive-director
 import type { Lease } from '../../src/store/attempts/types.ts';
 import type { Cluster } from '../../src/store/clusters/types.ts';
 import type { SubmitInput } from '../../src/store/experiments/types.ts';
-import type { StoreLimits } from '../../src/store/redis/context.ts';
+import type { StoreLimits } from '../../src/store/context.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { claim as claimOn } from './claim.ts';
 import { type RedisServer, redisFor } from './redis.ts';

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../schemas/audit.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { runAll } from '../redis/errors.ts';
 
 /** An audit entry without the fields that the store sets. */

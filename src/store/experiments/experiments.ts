@@ -3,15 +3,16 @@ import { STATES, type State } from '../../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
 import type { Artifact } from '../../schemas/records.ts';
 import { auditLog } from '../access/audit.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import type { Fields } from '../redis/fields.ts';
 import type { Pressure } from '../redis/fitness.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import { type Admission, admissionLimits, admitted } from './admission.ts';
 import { withDocuments } from './documents.ts';
 import { createList } from './list.ts';
 import { newExperiment } from './new-experiment.ts';
-import { type Fields, toExperiment } from './record.ts';
+import { toExperiment } from './record.ts';
 import type { CancelOutcome, SubmitInput } from './types.ts';
 
 /** Experiments: their records, lists, versions, artifacts and deletion. */

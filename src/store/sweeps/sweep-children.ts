@@ -1,6 +1,6 @@
+import type { StoreContext } from '../context.ts';
 import { type Documents, patchOf, sharedKey } from '../experiments/documents.ts';
 import { newExperiment } from '../experiments/new-experiment.ts';
-import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { readEntry } from './sweep-records.ts';
 import type { MakeChild, SweepChild, SweepChildInput, SweepRecord } from './types.ts';

@@ -1,11 +1,11 @@
 import { EchelonError } from '../../core/errors.ts';
 import { RECORD_VERSION } from '../../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
+import type { StoreContext } from '../context.ts';
 import { type Admission, admissionLimits, admitted } from '../experiments/admission.ts';
-import type { Fields } from '../experiments/record.ts';
 import type { CancelOutcome } from '../experiments/types.ts';
-import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import type { Fields } from '../redis/fields.ts';
 import type { Pressure } from '../redis/fitness.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
 import { childArgument, keyOf, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';

@@ -18,9 +18,8 @@ import { type SeenWords, seenWords } from '../../access/seen-words.ts';
 import { createIntake } from '../../intake/intake.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
-import { experimentOf } from '../common.ts';
-import { notQueued } from '../experiments/change.ts';
-import { estimateFields } from './queues.ts';
+import { experimentOf, notQueued } from '../common.ts';
+import { estimateFields } from './estimate-fields.ts';
 
 /** Maximum number of queued experiments that an answer examines, except for the minimum of each project. */
 const WINDOW = 1_024;

@@ -6,7 +6,7 @@ import {
 } from '../../../../src/dispatch/background/forget-experiments.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
-import type { Forgetting } from '../../../../src/store/archive/retention.ts';
+import type { Forgetting } from '../../../../src/store/retention/retention.ts';
 import type { Cluster } from '../../../../src/store/clusters/types.ts';
 import { QUIET } from '../../../support/dispatch.ts';
 import { partialStore } from '../../../support/partial-store.ts';

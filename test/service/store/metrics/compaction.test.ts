@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test';
 import type { NumberedEvent } from '../../../../src/core/events.ts';
 import type { Lease } from '../../../../src/store/attempts/types.ts';
 import { createCompaction } from '../../../../src/store/metrics/metric-series.ts';
-import type { StoreContext } from '../../../../src/store/redis/context.ts';
+import type { StoreContext } from '../../../../src/store/context.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { loadScripts, type RunScript } from '../../../../src/store/redis/scripts.ts';
 import { claimed, running, storeFor } from '../../../support/store.ts';
