@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 from .exchange import Exchange
 from .ranks import rank_of
 from .runs import RunSink
-from .shared.reporter import Reporter
+from .reporter import Reporter
 from .sinks import FolderSink, SpoolSink
 from .version import PRODUCER
 

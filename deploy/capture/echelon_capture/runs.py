@@ -19,8 +19,8 @@ import uuid
 from collections import deque
 from typing import Any, Callable, Mapping
 
-from .shared.batch import build_batch
-from .shared.step_batch import build_step_batch
+from .format import build_batch
+from .format import build_step_batch
 
 PART_BYTES = 128 * 1024
 # A request of the API has at most 256 events and 256 kB.

@@ -46,7 +46,7 @@ class _Dropped:
     since: float = 0.0
 
 
-class Recorder:
+class AttemptLog:
     """The door to one attempt's event log."""
 
     def __init__(self, log: EventLogWriter, directory: str, budget_bytes: int) -> None:

@@ -25,7 +25,7 @@ class Gap:
     reason: str
 
 
-class Recorder:
+class TrainingVerifier:
     """Receives the batches of a trainer in the place of the package echelon_capture, and verifies each at once.
 
     It never raises, so that it changes no training. A batch that cannot be verified is a gap. Its memory is bounded.

@@ -1,54 +1,10 @@
-"""What the settings of a trainer mean: the estimator of its batches, as build_batch takes it.
-
-    form = form_of("verl", {"adv_estimator": "gae", "gamma": 1.0, "lam": 0.95, "tokens": True})
-    form.of(settings)  # {"name": "gae", "discount": 1.0, "lambda": 0.95}
-
-Only the standard library is used, so that this file can be loaded into any trainer's process.
-"""
+"""The forms of every trainer that a capture follows. Generated from packages/echelon-verify/src/identify/trainers.json by `npm run generate`."""
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple
+from .form import Form
 
-
-class Form(NamedTuple):
-    """One arithmetic of a trainer."""
-
-    # The settings that select it, each with the values that it can have; None: it is omitted. One entry is enough.
-    when: tuple[Mapping[str, tuple[Any, ...]], ...]
-    # Its name, and parameters other than the defaults.
-    estimator: Mapping[str, Any]
-    # Parameter → the setting whose value it has.
-    settings: Mapping[str, str]
-    # Columns of the tokens that it starts from. None: it has one advantage a row.
-    tokens: tuple[str, ...]
-
-    def of(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The estimator with the values of the settings; the parameters of omitted ones are the form's."""
-        stated = {parameter: settings.get(setting) for parameter, setting in self.settings.items()}
-        return {**self.estimator, **{parameter: value for parameter, value in stated.items() if value is not None}}
-
-
-def form_of(trainer: str, settings: Mapping[str, Any]) -> Form | None:
-    """The form that a trainer's settings select; None if none is known for them. `tokens` in the settings says that the
-    rewards and advantages of each token are recorded; all other names are the trainer's."""
-    for form in _FORMS[trainer]:
-        if any(all(_is_one(settings.get(key), values) for key, values in one.items()) for one in form.when):
-            return form
-    return None
-
-
-def _is_one(given: Any, values: tuple[Any, ...]) -> bool:
-    """Some versions of a trainer have words for flags: "False" and False are the same."""
-    if given is None:
-        return None in values
-    if isinstance(given, (int, float)) and not isinstance(given, bool):
-        return given in [value for value in values if not isinstance(value, bool)]
-    return str(given).lower() in [str(value).lower() for value in values if value is not None]
-
-
-# Generated from packages/echelon-verify/src/identify/trainers.json by `npm run generate`.
-_FORMS: dict[str, tuple[Form, ...]] = {
+FORMS: dict[str, tuple[Form, ...]] = {
     "trl": (
         Form(
             when=({"scale_rewards": ("group", True, None), "multi_objective_aggregation": ("sum_then_normalize", None), "before_1_6": (False, None)},),
@@ -290,4 +246,3 @@ _FORMS: dict[str, tuple[Form, ...]] = {
         ),
     ),
 }
-# End of what is generated.
