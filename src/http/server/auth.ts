@@ -2,9 +2,9 @@ import type {} from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
 import { ANONYMOUS, type Caller, hasScope, type Scope } from '../../core/scopes.ts';
-import type { App, RouteDeps } from '../server/deps.ts';
-import type { Known } from './callers.ts';
-import { type Sessions, type SignIn, sessionCookie } from './sessions.ts';
+import type { Known } from '../access/callers.ts';
+import { type Sessions, type SignIn, sessionCookie } from '../access/sessions.ts';
+import type { App, RouteDeps } from './deps.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
