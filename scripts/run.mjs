@@ -72,11 +72,22 @@ function makeTrainers() {
   if (status !== 0) throw new SetupError('the packages of the trainers could not be installed; see above');
 }
 
+/** True for `npm run setup -- --no-python`, for those whose trainer brings the Python of Ray. */
+function wantsOwnPython(args) {
+  const unknown = args.find((word) => word !== '--no-python');
+  if (unknown !== undefined)
+    throw new SetupError(
+      `unknown option ${unknown}; the only one is --no-python: no Python environment with Ray is made`,
+    );
+  return args.length > 0;
+}
+
 async function main() {
   const [name, ...args] = process.argv.slice(2);
   if (!Object.hasOwn(TASKS, name))
     throw new SetupError(`unknown task ${name}; one of ${Object.keys(TASKS).join(', ')}`);
-  const ready = await setup({ tests: ['test', 'test:full', 'test:attacks'].includes(name) });
+  const ownPython = name === 'setup' && wantsOwnPython(args);
+  const ready = await setup({ tests: ['test', 'test:full', 'test:attacks'].includes(name), ownPython });
   if (name === 'test:full' && !args.includes('--help')) makeTrainers(); // before the network is given up
   const task = TASKS[name];
   if (!task) {

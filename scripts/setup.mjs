@@ -21,11 +21,11 @@ async function installBrowser() {
 
 /**
  * Does what is still missing, with `tests` also for them, side by side; says nothing if everything is there. Returns the Node and
- * Python to use, and PATH with a Redis server.
+ * Python to use, and PATH with a Redis server. With `ownPython` no Python environment is made: Ray is that of another one.
  */
-export async function setup({ tests = false } = {}) {
+export async function setup({ tests = false, ownPython = false } = {}) {
   mkdirSync(join(root, '.cache'), { recursive: true });
-  const environment = installPython({ tests });
+  const environment = ownPython ? Promise.resolve('python3') : installPython({ tests }).then(() => python);
   const done = await Promise.allSettled([
     installPackages(),
     environment,

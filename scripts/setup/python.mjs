@@ -73,13 +73,13 @@ function findPython() {
 }
 
 /**
- * Installs wheels into the environment, compiled: the many processes of a Ray node would each compile the same modules at their first
+ * Installs wheels with `program`, by default into the environment, compiled: the many processes of a Ray node would each compile the same modules at their first
  * start, which takes longer than Ray waits for them on a busy machine of two cores.
  */
-export async function installWheels(args) {
-  const uv = ['pip', 'install', '--quiet', '--compile-bytecode', '--python', python, ...args];
+export async function installWheels(args, program = python) {
+  const uv = ['pip', 'install', '--quiet', '--compile-bytecode', '--python', program, ...args];
   if (hasUv() && (await succeeds(run('uv', uv)))) return;
-  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...args]);
+  await run(program, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...args]);
 }
 
 /** Ray's part for programs in Java, which nothing here starts: 33 MB. */

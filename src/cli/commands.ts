@@ -71,6 +71,7 @@ const START: Entry[] = [
   entry('demo', 'run everything once on this machine', servers),
   entry('up', 'start Echelon on this machine and keep it running', servers),
   entry('down', 'stop `echelon up`', servers),
+  entry('status', 'show whether `echelon up` runs here', servers),
   entry('open', 'open the dashboard in the browser', open),
   entry('doctor', 'check the requirements on this machine', doctor),
   entry('help', 'show the help of a command', help),

@@ -20,6 +20,8 @@ export interface RayCluster {
   /** ray://host:port */
   rayAddress: string;
   rayToken: string;
+  /** Certificates of Ray's own TLS, as PEM; null: it has none. */
+  rayTls: AddSecret['tls'];
   sharedRoot: string;
 }
 
@@ -59,7 +61,7 @@ async function addRayCluster(
   cluster: RayCluster,
   takenWithinMs: number,
 ): Promise<void> {
-  const { name, rayAddress, rayToken, sharedRoot } = cluster;
+  const { name, rayAddress, rayToken, rayTls, sharedRoot } = cluster;
   const id = newCommandId();
   const request: AddRequest = {
     address: rayAddress,
@@ -69,7 +71,7 @@ async function addRayCluster(
     advertise: null,
     backfill: false,
   };
-  const secret: AddSecret = { token: rayToken, tls: null };
+  const secret: AddSecret = { token: rayToken, tls: rayTls };
   await store.commands.create({ id, cluster: name, kind: 'add', request, secret: JSON.stringify(secret) });
   const failed = (why: string) => new Error(`The cluster ${name} could not be added: ${why}`);
   const begun = performance.now();

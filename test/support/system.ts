@@ -164,7 +164,7 @@ function brief(experiment: ExperimentDetail | undefined): string {
 /** Adds a Ray cluster over REST and waits until it takes experiments. */
 async function addCluster(
   client: Client,
-  { rayAddress, rayToken, ...cluster }: LocalStack['cluster'],
+  { rayAddress, rayToken, rayTls: _, ...cluster }: LocalStack['cluster'],
 ): Promise<void> {
   const body = { ...cluster, address: rayAddress, token: rayToken };
   const { id } = await client.post('/v1/clusters', { body });

@@ -6,7 +6,7 @@ import closeWithGrace from 'close-with-grace';
 import { wholeNumber } from 'command-kit/arguments';
 import { examples } from 'command-kit/examples';
 import { CliError, EXIT } from 'command-kit/exit';
-import type { Output } from 'command-kit/output';
+import { json, type Output } from 'command-kit/output';
 import { Command } from 'commander';
 import { EchelonError } from '../../core/errors.ts';
 import { createClient } from '../client.ts';
@@ -19,10 +19,13 @@ import {
 } from '../connection.ts';
 import { pathLine } from '../launcher.ts';
 import { withLifetime } from '../lifetime.ts';
+import { startDetached, tellStarter } from '../local/detached.ts';
 import { processIdentity } from '../local/processes.ts';
 import type { DemoReport } from './demo/demo.ts';
 
 const logFileOf = (stateDir: string): string => join(stateDir, 'logs', 'echelon.log');
+/** What `echelon up --detach` prints besides. */
+const outputFileOf = (stateDir: string): string => join(stateDir, 'logs', 'up.log');
 
 /** A system on this machine. */
 export interface System {
@@ -42,6 +45,8 @@ async function startSystem(options: {
   stateDir: string;
   /** A stack for one run: its own Redis whatever REDIS_URL says, this port, no data kept. */
   temporary: false | { port: number };
+  /** Python that has Ray; default: the setting. */
+  python?: string | undefined;
   output: Output;
   resources: AsyncDisposableStack;
 }): Promise<System> {
@@ -59,7 +64,7 @@ async function startSystem(options: {
     stateDir,
     temporary: temporary !== false,
     redisUrl: settings.redisUrl,
-    python: settings.python,
+    python: options.python ?? settings.python,
     environment: main.processEnvironment(),
     resources,
     progress: (text) => output.remark(`  ${text}`),
@@ -189,32 +194,115 @@ function upCommand(output: Output): Command {
       'Start Echelon on this machine and keep it running until Ctrl-C or `echelon down`. It uses the Redis of REDIS_URL, and ends if that Redis may lose accepted experiments; without REDIS_URL it starts its own. The API listens on 127.0.0.1:7077; ECHELON_HOST and ECHELON_PORT change that (port 0: any free port).',
     )
     .addOption(stateDirOption())
-    .addHelpText('after', examples('echelon up', 'ECHELON_PORT=8077 echelon up'))
-    .action(async (options: { stateDir: string }) => {
-      const stateDir = resolve(options.stateDir);
+    .option(
+      '--python <program>',
+      'Python that has Ray, such as the one of your trainer (default: ECHELON_PYTHON)',
+    )
+    .option('-d, --detach', 'leave it running after the terminal is closed')
+    .addHelpText(
+      'after',
+      examples('echelon up', 'echelon up --detach --python ENV/bin/python', 'ECHELON_PORT=8077 echelon up'),
+    )
+    .action((options: UpOptions) => runUp(options, output));
+}
+
+/** Starts Echelon unless it runs here; resolves when it has been stopped, or with `detach` when it is ready. */
+async function runUp({ python, detach, ...options }: UpOptions, output: Output): Promise<void> {
+  const stateDir = resolve(options.stateDir);
+  const running = await runningConnection(stateDir);
+  if (running)
+    throw new CliError(
+      EXIT.notOk,
+      `Echelon already runs at ${running.url} (process ${running.pid}). Stop it with \`echelon down\`.`,
+    );
+  if (detach) return await upDetached({ stateDir, python }, output);
+  const told: Output = {
+    ...output,
+    remark: (text) => void (tellStarter({ remark: text }) || output.remark(text)),
+  };
+  await withLifetime(
+    async (resources) => {
+      const system = await startSystem({ stateDir, temporary: false, python, output: told, resources });
+      const { pid } = process;
+      const started = processIdentity(pid);
+      await saveConnection(stateDir, { url: system.url, token: system.token, pid, started });
+      resources.defer(() => removeConnection(stateDir));
+      const text = runningText(system, logFileOf(stateDir));
+      if (!tellStarter({ ready: text })) output.line(text);
+      printPathHint(output, system.path);
+      throw new CliError(EXIT.notOk, await system.broken);
+    },
+    (why) => {
+      if ('err' in why) throw why.err;
+      output.remark(`\n${why.signal}: stopping; running experiments continue at the next start`);
+    },
+  );
+}
+
+interface UpOptions {
+  stateDir: string;
+  python?: string;
+  detach?: boolean;
+}
+
+/** `echelon up --detach`: the same command in a session of its own. Ctrl-C before it is ready ends it. */
+async function upDetached(
+  { stateDir, python }: { stateDir: string; python?: string | undefined },
+  output: Output,
+): Promise<void> {
+  const interrupted = new AbortController();
+  const given = python === undefined ? [] : ['--python', python];
+  const ready = await withLifetime(
+    async () =>
+      await startDetached({
+        args: ['up', '--state-dir', stateDir, ...given],
+        logFile: outputFileOf(stateDir),
+        environment: process.env,
+        signal: interrupted.signal,
+        progress: (text) => output.remark(text),
+      }),
+    (why) => {
+      interrupted.abort();
+      throw 'err' in why ? why.err : new CliError(EXIT.notOk, `${why.signal}: stopped before it was ready`);
+    },
+  );
+  output.line(ready);
+  output.line(
+    '\nIt runs on after this terminal is closed: `echelon status` shows it, `echelon down` stops it.',
+  );
+}
+
+/** `echelon status`: whether `echelon up` runs here. */
+function statusCommand(output: Output): Command {
+  return new Command('status')
+    .description('Show whether `echelon up` runs here. The exit status is 1 if it does not.')
+    .addOption(stateDirOption())
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('echelon status'))
+    .action(async ({ stateDir: given, ...options }: { stateDir: string; json?: boolean }) => {
+      const stateDir = resolve(given);
       const running = await runningConnection(stateDir);
-      if (running)
+      if (!running)
         throw new CliError(
           EXIT.notOk,
-          `Echelon already runs at ${running.url} (process ${running.pid}). Stop it with \`echelon down\`.`,
+          `Echelon does not run in ${stateDir}. Start it with \`echelon up --detach\`.`,
         );
-      await withLifetime(
-        async (resources) => {
-          const system = await startSystem({ stateDir, temporary: false, output, resources });
-          const { pid } = process;
-          const started = processIdentity(pid);
-          await saveConnection(stateDir, { url: system.url, token: system.token, pid, started });
-          resources.defer(() => removeConnection(stateDir));
-          output.line(runningText(system, logFileOf(stateDir)));
-          printPathHint(output, system.path);
-          throw new CliError(EXIT.notOk, await system.broken);
-        },
-        (why) => {
-          if ('err' in why) throw why.err;
-          output.remark(`\n${why.signal}: stopping; running experiments continue at the next start`);
-        },
-      );
+      const { url, pid } = running;
+      const status = { url, pid, ...(await readiness(url)), log: logFileOf(stateDir) };
+      if (options.json) output.line(json(status));
+      else for (const [name, value] of Object.entries(status)) output.line(`${name.padEnd(8)} ${value}`);
+      if (!status.ready) throw new CliError(EXIT.notOk, 'Echelon runs, but it is not ready.');
     });
+}
+
+/** What the api says of itself; not ready if it does not answer. */
+async function readiness(url: string): Promise<{ ready: boolean; reason?: string }> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });
+    return answer.ok ? { ready: true } : { ready: false, reason: await answer.text() };
+  } catch (error) {
+    return { ready: false, reason: (error as Error).message };
+  }
 }
 
 /** What `echelon up` says once it runs. Screens and logs of it do not show the token. */
@@ -315,6 +403,7 @@ export const commands = {
   demo: demoCommand,
   up: upCommand,
   down: downCommand,
+  status: statusCommand,
   api: apiServerCommand,
   dispatcher: dispatcherCommand,
 };

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Guard } from './guard.ts';
 import { freePort, type ServerProcess, startServer, waitUntilReady } from './processes.ts';
+import { rayVersion, requireClosed } from './ray-release.ts';
 
 /** By its module: the script `ray` beside an interpreter names the folder in which it was installed, also in a copy. */
 const RAY = ['-m', 'ray.scripts.scripts'] as const;
@@ -27,8 +28,8 @@ export interface RayHead {
 
 /**
  * Starts Ray with a generated token on free ports (its default for the control store is Redis's 6379). Ray may
- * bind to the address of a network interface, so the token is never optional. Nothing of ours is installed
- * there: it is a stock Ray.
+ * bind to the address of a network interface, so the token is never optional; see {@link requireClosed}. Nothing of ours is
+ * installed there: it is a stock Ray.
  */
 export async function startRayHead(options: {
   python: string;
@@ -37,6 +38,7 @@ export async function startRayHead(options: {
   guard?: Guard;
 }): Promise<RayHead> {
   const { guard } = options;
+  requireClosed(await rayVersion(options.python, options.environment), options.environment);
   // Sockets below it must stay under 108 bytes, so it cannot be in the state directory.
   const temporary = await mkdtemp(join(tmpdir(), 'ech-ray-'));
   const forget = guard?.add({ kind: 'remove', path: temporary });
@@ -45,13 +47,16 @@ export async function startRayHead(options: {
     forget?.();
   };
   await mkdir(options.logDirectory, { recursive: true });
-  const [port, clientPort, agentPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, clientPort, agentPort] = [await headPort(), await headPort(), await headPort()];
   const token = randomBytes(32).toString('hex');
   const environment = environmentOf(token, options.environment);
   const logFile = join(options.logDirectory, 'ray.log');
   const server = await startServer({
     command: options.python,
-    args: [...RAY, ...startArguments({ port, clientPort, agentPort, temporary })],
+    args: [
+      ...RAY,
+      ...startArguments({ port, clientPort, agentPort, temporary, storeBytes: await objectStoreBytes() }),
+    ],
     logFile,
     environment,
     guard,
@@ -83,6 +88,7 @@ export async function startRayHead(options: {
 
 function environmentOf(token: string, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return {
+    ...THREAD_SAVERS,
     ...environment,
     RAY_AUTH_MODE: 'token',
     RAY_AUTH_TOKEN: token,
@@ -94,17 +100,52 @@ function environmentOf(token: string, environment: NodeJS.ProcessEnv): NodeJS.Pr
   };
 }
 
+/**
+ * Hundreds of environment actors count against the limit of tasks of a machine, and each has dozens of threads at Ray's
+ * defaults. A variable of the user's own wins.
+ */
+const THREAD_SAVERS = {
+  RAY_num_server_call_thread: '1',
+  RAY_num_grpc_internal_threads: '1',
+  RAY_object_manager_rpc_threads_num: '1',
+  RAY_num_prestart_python_workers: '4',
+  RAY_event_stats: '0',
+};
+
+/** Ray gives its own processes ports of this range, and refuses a head that listens there. */
+const RAY_RANGE = { from: 10_002, to: 19_999 };
+
+async function headPort(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    if (port < RAY_RANGE.from || port > RAY_RANGE.to) return port;
+  }
+}
+
+const MIN_STORE_BYTES = 200_000_000;
+
+/**
+ * Bytes of Ray's object store: 30 % of the memory that is free, at most 90 % of what /dev/shm has left, since Ray moves the
+ * store to the disk where that is smaller. One batch of HGPO takes about 1 GB of it.
+ */
+export async function objectStoreBytes(freeMemory = process.availableMemory()): Promise<number> {
+  const shared = await statfs('/dev/shm').catch(() => undefined);
+  const place = shared === undefined ? Number.POSITIVE_INFINITY : shared.bavail * shared.bsize;
+  return Math.max(MIN_STORE_BYTES, Math.floor(Math.min(0.3 * freeMemory, 0.9 * place)));
+}
+
 function startArguments(at: {
   port: number;
   clientPort: number;
   agentPort: number;
   temporary: string;
+  storeBytes: number;
 }): string[] {
   return [
     ...['start', '--head', '--block', '--node-ip-address=127.0.0.1', `--port=${at.port}`],
     ...[`--ray-client-server-port=${at.clientPort}`, `--dashboard-agent-listen-port=${at.agentPort}`],
     ...[`--num-cpus=${Math.max(2, cpus().length)}`, '--include-dashboard=false', '--disable-usage-stats'],
-    ...['--object-store-memory=200000000', `--temp-dir=${at.temporary}`],
+    ...[`--object-store-memory=${at.storeBytes}`, `--temp-dir=${at.temporary}`],
   ];
 }
 

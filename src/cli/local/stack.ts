@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { CliError, EXIT } from 'command-kit/exit';
+import type { RayCluster } from '../../main/clusters.ts';
 import { type Guard, startGuard } from './guard.ts';
 import { type RayHead, startRayHead } from './ray-head.ts';
+import { hasTls } from './ray-release.ts';
 import { startRedis } from './redis-server.ts';
 
 const run = promisify(execFile);
@@ -22,7 +25,7 @@ export interface LocalStack {
   /** Options for ioredis. */
   redis: { path: string } | { url: string };
   /** The local Ray, to be added as a cluster; its ray-worker is started by that, as on any other. */
-  cluster: { name: string; rayAddress: string; rayToken: string; sharedRoot: string };
+  cluster: RayCluster;
   ray: RayHead;
   /** Resolves with a sentence when a part of the stack has ended by itself. */
   broken: Promise<string>;
@@ -74,8 +77,28 @@ export async function startLocalStack(options: {
   const sharedRoot = join(stateDir, 'cluster');
   resources.defer(stopAttemptsOf({ ray, python: options.python, sharedRoot, guard }));
   const { clientAddress, token: rayToken } = ray;
-  const cluster = { name: CLUSTER, rayAddress: `ray://${clientAddress}`, rayToken, sharedRoot };
+  const rayAddress = `ray://${clientAddress}`;
+  const cluster = { name: CLUSTER, rayAddress, rayToken, rayTls: await tlsOf(environment), sharedRoot };
   return { redis, cluster, ray, broken: Promise.race(broken) };
+}
+
+/** The certificates of Ray's own TLS, if its variables turn that on; a {@link CliError} if one of its files cannot be read. */
+async function tlsOf(environment: NodeJS.ProcessEnv): Promise<RayCluster['rayTls']> {
+  if (!hasTls(environment)) return null;
+  const read = async (variable: string): Promise<string> => {
+    const file = environment[variable] ?? '';
+    return await readFile(file, 'utf8').catch(() => {
+      throw new CliError(
+        EXIT.usage,
+        `RAY_USE_TLS is set, but the file of ${variable} (${file || 'not set'}) cannot be read.`,
+      );
+    });
+  };
+  return {
+    ca: await read('RAY_TLS_CA_CERT'),
+    cert: await read('RAY_TLS_SERVER_CERT'),
+    key: await read('RAY_TLS_SERVER_KEY'),
+  };
 }
 
 /** Name of the local Ray among the clusters. */

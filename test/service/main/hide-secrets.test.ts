@@ -11,7 +11,7 @@ test('secrets of the settings, the password in an address and tokens of clusters
   });
   const hidden = hiddenValues(settings, [
     { name: 'a', address: 'a:1', token: 'plain-first-value' },
-    { name: 'b', rayAddress: 'ray://b:1', rayToken: 'plain-second-value', sharedRoot: '/s' },
+    { name: 'b', rayAddress: 'ray://b:1', rayToken: 'plain-second-value', rayTls: null, sharedRoot: '/s' },
   ]);
   const shown = hidden.redact(
     'token-of-the-settings-0123456789 pass/word-1 plain-first-value plain-second-value and no more',

@@ -25,7 +25,7 @@ test('a Ray that does not start is reported with its log, and leaves no files', 
   await writeFile(join(directory, 'ray'), '#!/bin/sh\necho "another Ray"\nexit 9\n', { mode: 0o755 });
   await writeFile(
     join(directory, 'python3'),
-    '#!/bin/sh\necho "options: $*"\necho "token: $(printf %s "$RAY_AUTH_TOKEN" | wc -c) $RAY_USAGE_STATS_ENABLED"\nexit 7\n',
+    '#!/bin/sh\n[ "$1" = -c ] && echo 2.60.0 && exit 0\necho "options: $*"\necho "token: $(printf %s "$RAY_AUTH_TOKEN" | wc -c) $RAY_USAGE_STATS_ENABLED"\nexit 7\n',
     { mode: 0o755 },
   );
   const temporary = await temporaryFor(t);
@@ -52,6 +52,9 @@ test('a Ray that is not installed leaves no files', async (t) => {
   t.after(() => rm(directory, { recursive: true }));
   const temporary = await temporaryFor(t);
   const python = join(directory, 'python3');
-  await assert.rejects(startRayHead({ python, logDirectory: directory, environment: process.env }), /ENOENT/);
+  await assert.rejects(
+    startRayHead({ python, logDirectory: directory, environment: process.env }),
+    /there is no such program/,
+  );
   assert.deepEqual(await temporary(), []);
 });

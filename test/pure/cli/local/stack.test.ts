@@ -24,7 +24,7 @@ test('if one part does not start, the parts before it are released', async (t) =
     resources,
     progress: (text) => said.push(text),
   });
-  await assert.rejects(starting, /ENOENT/);
+  await assert.rejects(starting, /there is no such program/);
   assert.deepEqual(said, ['starting Redis', 'starting Ray']);
   assert.ok(existsSync(join(stateDir, 'redis/redis.sock')));
   await resources.disposeAsync();
