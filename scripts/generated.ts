@@ -11,6 +11,6 @@ export const GENERATED = [
   'docs/evidence/step-detection.md',
   'docs/reference/findings.md',
   'docs/reference/step-stages.md',
-  'deploy/ray-worker/echelon_rayworker/batch.py',
-  'deploy/ray-worker/echelon_rayworker/forms.py',
+  'deploy/capture/echelon_capture/format/estimator_table.py',
+  'deploy/capture/echelon_capture/form_table.py',
 ];

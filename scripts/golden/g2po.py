@@ -1,6 +1,6 @@
 """Runs G2PO's own functions on the CPU and writes what they give as golden batches. Only the data is kept.
 
-    PYTHONPATH=deploy/ray-worker python scripts/golden/g2po.py SOURCES test/golden/g2po.json.gz
+    PYTHONPATH=deploy/capture python scripts/golden/g2po.py SOURCES test/golden/g2po.json.gz
 
 published.py says what SOURCES holds. Needs torch and numpy 2, nothing else. Episode rewards of float64 give the products that numpy 1
 gives for float32: its scalars take the format of the larger.
@@ -15,7 +15,7 @@ import torch
 from graphgpo import PENALTY, maze, step_numbers, worked
 from published import load
 
-from echelon_rayworker.batch import write_batch_file
+from echelon_capture.format import write_batch_file
 
 G2PO = load(
     "g2po", "g2po/core_g2po.py", "episode_norm_reward", "compute_group_aggregation_values", "compute_step_level_advantage",

@@ -1,6 +1,6 @@
 """Runs what other trainers call GiGPO, and GRPO over agents, on the CPU in float32. Only the data is kept.
 
-    PYTHONPATH=deploy/ray-worker python scripts/golden/gigpo_variants.py SOURCES test/golden/gigpo-variants.json.gz
+    PYTHONPATH=deploy/capture python scripts/golden/gigpo_variants.py SOURCES test/golden/gigpo-variants.json.gz
 
 published.py says what SOURCES holds. Needs torch and numpy, nothing else.
 """
@@ -18,7 +18,7 @@ import torch
 from graphgpo import PENALTY, maze, step_numbers
 from published import load
 
-from echelon_rayworker.batch import write_batch_file
+from echelon_capture.format import write_batch_file
 
 DRMAS = load(
     "drmas", "verl/trainer/ppo/core_algos.py", "to_hashable", "summarize_group_size", "compute_gigpo_outcome_advantage",

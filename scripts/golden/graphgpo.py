@@ -1,6 +1,6 @@
 """Runs GraphGPO's own functions on the CPU in float32 and writes what they give as golden batches. Only the data is kept.
 
-    PYTHONPATH=deploy/ray-worker python scripts/golden/graphgpo.py SOURCES test/golden/graphgpo.json.gz
+    PYTHONPATH=deploy/capture python scripts/golden/graphgpo.py SOURCES test/golden/graphgpo.json.gz
 
 published.py says what SOURCES holds. Needs torch and numpy, nothing else.
 """
@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from published import load
 
-from echelon_rayworker.batch import write_batch_file
+from echelon_capture.format import write_batch_file
 
 GIGPO = load("verl-agent", "gigpo/core_gigpo.py", "to_hashable", "episode_norm_reward", "build_step_group", "step_norm_reward", uuid=uuid)
 GRAPH = load(

@@ -1,4 +1,4 @@
-"""`PYTHONPATH=deploy/ray-worker python scripts/golden/replay_record.py`: makes the built-in record from the local engine."""
+"""`PYTHONPATH=deploy/ray-worker:deploy/capture python scripts/golden/replay_record.py`: makes the built-in record from the local engine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from echelon_rayworker.batch import write_batch_file
+from echelon_capture.format import write_batch_file
 from echelon_rayworker.engines.local.pools import InProcessPool
 from echelon_rayworker.engines.local.settings import settings_of
 from echelon_rayworker.engines.local.trainer import Trainer

@@ -11,7 +11,7 @@ import type { Metrics } from '../observe/metrics.ts';
 import { compilePlan } from '../plan/compile-plan.ts';
 import type { DeliveriesQueue } from '../queue/deliveries-queue.ts';
 
-const RAY_WORKER_DIRECTORY = fileURLToPath(new URL('../../deploy/ray-worker', import.meta.url));
+const directoryOf = (name: string) => fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));
 
 /** Dispatches until `resources` stops it; it hands over then. Gives what it has in hand. */
 export async function startDispatcher(
@@ -29,7 +29,7 @@ export async function startDispatcher(
     id: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     verifier: timed(verifier, metrics),
     compile: compilePlan,
-    pack: () => packRayWorker(RAY_WORKER_DIRECTORY),
+    pack: () => packRayWorker({ rayWorker: directoryOf('ray-worker'), capture: directoryOf('capture') }),
     verifications: settings.verifyProcesses,
     leaseMs: settings.leaseMs,
     notifications: { queue: deliveries, settings: sendSettings(settings) },

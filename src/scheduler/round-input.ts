@@ -1,8 +1,7 @@
 import type { Pause } from '../schemas/answer-parts.ts';
 import type { Project } from '../schemas/project.ts';
 import type { Allocation, Cluster } from '../store/clusters/types.ts';
-import type { Pauses, QueuedExperiment, QueueSnapshot } from '../store/queue/types.ts';
-import type { Store } from '../store/store.ts';
+import type { Pauses, QueuedExperiment, QueueSnapshot, RecordedPace } from '../store/queue/types.ts';
 import type { SchedulerCluster, Span } from './nodes.ts';
 import type { Victim } from './preemption.ts';
 import type { ProjectPolicy } from './quotas.ts';
@@ -90,28 +89,40 @@ export function pauseInWords(pause: Pause | null | undefined): string | null {
   return ` by ${pause.by}${pause.reason === null ? '' : `: ${pause.reason}`}`;
 }
 
-/** The ids of the queued experiments whose paces a round reads. */
-export function pacedOf(queued: readonly QueuedExperiment[]): string[] {
-  return queued.slice(0, PACED).map(({ experiment }) => experiment);
+/** The experiments whose paces a round needs: all that have an allocation, and the first queued ones. */
+export interface Paced {
+  held: readonly Allocation[];
+  queued: readonly string[];
 }
 
-/** Reads the paces of all experiments with an allocation, and of the queued ones in `asked`. */
-export async function readPaces(
-  store: Store,
+/** See {@link Paced}. */
+export function pacedOf(
   allocations: ReadonlyMap<string, readonly Allocation[]>,
-  { asked, now }: { asked: readonly string[]; now: number },
-): Promise<Paces> {
-  const held = [...allocations.values()].flat();
-  const running = held.map(({ experiment }) => experiment);
-  const paces = await store.queue.paces([...running, ...asked]);
+  queued: readonly QueuedExperiment[],
+): Paced {
+  const first = queued.slice(0, PACED);
+  return { held: [...allocations.values()].flat(), queued: first.map(({ experiment }) => experiment) };
+}
+
+/** The ids of {@link Paced}. */
+export function pacedIds({ held, queued }: Paced): string[] {
+  return [...held.map(({ experiment }) => experiment), ...queued];
+}
+
+/** What the speeds of experiments (by id) mean for a round at `now` (ms since 1970). */
+export function toPaces(
+  { held, queued }: Paced,
+  paces: ReadonlyMap<string, RecordedPace>,
+  now: number,
+): Paces {
   const ends = new Map<string, Span>();
   const lengths = new Map<string, Span>();
-  for (const id of running) {
+  for (const { experiment: id } of held) {
     const pace = paces.get(id);
     const end = pace && expectedEnd(pace, now);
     if (end) ends.set(id, end);
   }
-  for (const id of asked) {
+  for (const id of queued) {
     const pace = paces.get(id);
     const length = pace && expectedLength(pace);
     if (length) lengths.set(id, length);

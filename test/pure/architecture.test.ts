@@ -168,6 +168,17 @@ test('no import of code or of a type is part of a cycle', () => {
   for (const file of sources) visit(file);
 });
 
+test('no two folders import each other, unless one is in the other', () => {
+  const edges = new Set<string>();
+  for (const { from, to } of imports) edges.add(`${dirname(from)} ${dirname(to)}`);
+  const circles = [...edges].filter((edge) => {
+    const [from, to] = edge.split(' ') as [string, string];
+    const isWithin = `${from}/`.startsWith(`${to}/`) || `${to}/`.startsWith(`${from}/`);
+    return !isWithin && edges.has(`${to} ${from}`);
+  });
+  assert.deepEqual(circles, []);
+});
+
 test('generated code is imported only by its own module', () => {
   const foreign = imports.filter(({ from, to }) => to.includes('/gen/') && moduleOf(from) !== moduleOf(to));
   assert.deepEqual(foreign, []);

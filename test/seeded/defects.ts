@@ -265,7 +265,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     id: 'mask-reversed',
     area: 'capture',
-    file: 'deploy/ray-worker/echelon_rayworker/step_batch.py',
+    file: 'deploy/capture/echelon_capture/format/step_batch.py',
     find: 'bitorder="little"',
     replace: 'bitorder="big"',
     breaks: 'The mask of a captured step is reversed within each eight tokens',

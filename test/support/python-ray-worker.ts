@@ -8,6 +8,7 @@ import type { FakeDriver } from './fake-driver.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PACKAGE = join(ROOT, 'deploy/ray-worker');
+const CAPTURE = join(ROOT, 'deploy/capture');
 const PYTHON = join(ROOT, '.venv/bin/python');
 const TOKEN = 'python-test-token';
 
@@ -63,7 +64,7 @@ export async function startPythonRayWorker(
     const options = ['--state-dir', stateDir, '--listen', '127.0.0.1:0', '--token-file', tokenFile];
     return spawn(PYTHON, ['-m', 'echelon_rayworker.server', ...options], {
       cwd: packageDirectory,
-      env: { ...process.env, ...environment },
+      env: { ...process.env, PYTHONPATH: CAPTURE, ...environment },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
   }

@@ -32,7 +32,10 @@ export async function startScriptedAgent(): Promise<ScriptedAgent> {
   const child: ChildProcess = spawn(
     process.env.ECHELON_PYTHON ?? '.venv/bin/python',
     ['-m', 'echelon_rayworker.engines.prompt.scripted', '--port', '0'],
-    { env: { ...process.env, PYTHONPATH: 'deploy/ray-worker' }, stdio: ['ignore', 'pipe', 'inherit'] },
+    {
+      env: { ...process.env, PYTHONPATH: 'deploy/ray-worker:deploy/capture' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
   );
   const [line] = (await once(createInterface({ input: child.stdout! }), 'line')) as [string];
   const baseUrl = /http:\S+/.exec(line)![0];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { RAY_WORKER_PACKAGE } from '../../src/cli/local/stack.ts';
+import { PYTHON_PACKAGES } from '../../src/cli/local/stack.ts';
 import { isFinal } from '../../src/core/states.ts';
 import { packRayWorker } from '../../src/dispatch/clusters/setup/package.ts';
 import { setUpCluster } from '../../src/dispatch/clusters/setup/set-up.ts';
@@ -121,7 +121,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
       advertise: null,
     };
     const { description } = await setUpCluster(NAME, place, {
-      pack: () => packRayWorker(newerPackage(system.stateDir)),
+      pack: () => packRayWorker({ ...PYTHON_PACKAGES, rayWorker: newerPackage(system.stateDir) }),
       say: async (line) => void said.push(line),
       warn: (message) => assert.fail(message),
       signal: new AbortController().signal,
@@ -336,7 +336,9 @@ function placedSpec(gpus: number, seed: number) {
 /** A copy of the package with a higher version. */
 function newerPackage(directory: string): string {
   const copy = join(directory, 'newer');
-  cpSync(join(RAY_WORKER_PACKAGE, 'echelon_rayworker'), join(copy, 'echelon_rayworker'), { recursive: true });
+  cpSync(join(PYTHON_PACKAGES.rayWorker, 'echelon_rayworker'), join(copy, 'echelon_rayworker'), {
+    recursive: true,
+  });
   const init = join(copy, 'echelon_rayworker/__init__.py');
   const text = readFileSync(init, 'utf8');
   writeFileSync(init, text.replace(/^__version__ = .*$/m, '__version__ = "99.0.0"'));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
@@ -74,7 +74,6 @@ test('the snippet for a trainer writes a file that verifies', (t) => {
   const snippet = /```python\n([\s\S]*?)```/.exec(page)![1]!;
   const folder = mkdtempSync(join(tmpdir(), 'echelon-snippet-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  copyFileSync('deploy/ray-worker/echelon_rayworker/batch.py', join(folder, 'batch.py'));
   const trainer = `
 rewards = [1.0, 0.0, 0.0, 0.0]
 step, prompt_ids, rollout_ids = 3, ["a"] * 4, ["a1", "a2", "a3", "a4"]
@@ -86,6 +85,7 @@ advantages = [(reward - 0.25) / (0.5 + 1e-6) for reward in rewards]
     {
       encoding: 'utf8',
       cwd: folder,
+      env: { ...process.env, PYTHONPATH: resolve('deploy/capture') },
     },
   );
   assert.equal(python.status, 0, python.stderr);

@@ -30,7 +30,7 @@ _current: Recorder | None = None
 
 
 def batch(training_step: int, /, **columns: Any) -> None:
-    """Captures the batch of one training step. `columns` are the arguments of `build_batch` in shared/batch.py:
+    """Captures the batch of one training step. `columns` are the arguments of `build_batch` in format/batch.py:
     estimator, group, trajectory, advantage and the columns from which the estimator computes, one entry per row.
 
     Arrays and tensors are copied before this function returns; observations that are mutable objects are not.

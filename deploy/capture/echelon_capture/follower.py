@@ -10,7 +10,7 @@ class Follower(Protocol):
     """The functions of this package; none of them raises."""
 
     def batch(self, training_step: int, /, **columns: Any) -> None:
-        """The batch of one training step: the arguments of `build_batch` in shared/batch.py."""
+        """The batch of one training step: the arguments of `build_batch` in format/batch.py."""
         ...
 
     def metrics(self, step: int, values: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Mapping
 
 import echelon_capture as capture
 
-from .shared.forms import form_of
+from .forms import form_of
 
 from .follower import Follower
 from .steps import reason_of, version_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Callable
 
-from .rows import ROW
+from .row_marks import ROW
 from .trl_rows import rollouts_of
 
 

@@ -10,7 +10,7 @@ import functools
 import hashlib
 from typing import Any
 
-from .rows import ROW
+from .row_marks import ROW
 
 _ROLLOUTS = "_echelon_rollouts"
 

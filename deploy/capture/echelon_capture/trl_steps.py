@@ -16,7 +16,7 @@ import functools
 from typing import Any
 
 from .ranks import Rank
-from .rows import ROW
+from .row_marks import ROW
 from .steps import Steps, ends, version_of
 from .trl_rows import Rollout, rollouts_of
 
@@ -76,8 +76,10 @@ def _take(steps: Steps, trainer: Any, inputs: Any, seen: list[Any], loss: Any, r
         "reportedDenominator": None if trainer.loss_type in _PER_MICRO_BATCH else _normalizer(trainer, inputs),
         "reportedLoss": None if any(getattr(trainer, name, False) for name in _MORE_LOSSES) else loss.detach(),
     }
-    # A weight is verified from the log-probs that it is made of.
+    # A weight and the off-policy mask are verified from the log-probs that they are made of.
     weighed = ("rolloutWeight", "rolloutLogProb") if "importance_sampling_ratio" in inputs else ()
+    if getattr(trainer, "off_policy_mask_threshold", None) is not None:
+        weighed = (*weighed, "rolloutLogProb")
     number = int(trainer.state.global_step) + 1
     steps.take(
         number, columns, advantage=inputs["advantages"], facts=facts, needed=("referenceLogProb", *weighed),
@@ -138,6 +140,7 @@ def settings_of(trainer: Any, micro_batches: int) -> dict[str, Any]:
         "trainerVersion": version_of("trl"),
         "policyLoss": _policy_loss(trainer, policy),
         "aggregation": _aggregation(trainer, micro_batches),
+        **_off_policy(trainer),
         **_kl(trainer),
         **_correction(trainer),
     }
@@ -147,9 +150,8 @@ def _policy_loss(trainer: Any, policy: str) -> dict[str, Any]:
     of_row = trainer.importance_sampling_level == "sequence"
     clip = {"clipLow": trainer.epsilon_low, "clipHigh": trainer.epsilon_high}
     args = trainer.args
-    for name, off in (("off_policy_mask_threshold", None), ("top_entropy_quantile", 1.0)):
-        if getattr(trainer, name, off) != off:
-            raise ValueError(f"not verifiable: {name}={getattr(trainer, name)!r}")
+    if getattr(trainer, "top_entropy_quantile", 1.0) != 1.0:
+        raise ValueError(f"not verifiable: top_entropy_quantile={trainer.top_entropy_quantile!r}")
     if policy == "grpo" and of_row and args.delta is None:
         return {"name": "gspo", **clip}
     if policy == "grpo" and not of_row:
@@ -174,6 +176,16 @@ def _aggregation(trainer: Any, micro_batches: int) -> dict[str, Any]:
     # Otherwise the tokens of the generation batch are not those of the step.
     is_whole = micro_batches == trainer.args.steps_per_generation
     return {"mode": "token-mean", "scope": "global" if is_whole else "window"}
+
+
+def _off_policy(trainer: Any) -> dict[str, Any]:
+    """The mask of rows that moved away from the policy that sampled them. Versions of TRL without it have no such attribute."""
+    threshold = getattr(trainer, "off_policy_mask_threshold", None)
+    if threshold is None:
+        return {}
+    # TRL compares with the log-probs of vLLM if it has them.
+    has_engine = any("sampling_per_token_logps" in inputs for inputs in trainer._buffered_inputs)
+    return {"offPolicyMask": {"threshold": threshold, "sampledBy": "rollout" if has_engine else "old"}}
 
 
 def _kl(trainer: Any) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from typing import Any, Callable, Iterable, Mapping
 import echelon_capture as capture
 
 from . import verl_rows
-from .shared.batch import row_advantages, without_padding
-from .rows import ROW, STEP
-from .shared.forms import Form, form_of
+from .format.tensors import row_advantages, without_padding
+from .row_marks import ROW, STEP
+from .forms import Form, form_of
 from .steps import reason_of
 from .verl_agent import Rollouts
 

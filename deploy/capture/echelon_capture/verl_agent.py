@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from .shared.rows import Source, copy_rows, costs_of, follow_rollouts, positions, rows_collected
+from .verl_agent_rows import Source, copy_rows, costs_of, follow_rollouts, positions, rows_collected
 
 
 class Rollouts:

@@ -420,6 +420,9 @@ RIGHT = {
     "engine, masked": (engine(mode="token_mask"), LONG),
     "engine, sequences": (engine(mode="sequence_truncate"), LONG),
     "engine, uncorrected": (engine(correction=False), LONG),
+    "off-policy mask": (None, dict(off_policy_mask_threshold=0.001, loss_type="grpo", beta=0.5, **TWO_PASSES)),
+    "off-policy mask of rows": (None, dict(off_policy_mask_threshold=0.001, importance_sampling_level="sequence", loss_type="grpo", **TWO_PASSES)),
+    "engine, off-policy mask": (engine(), dict(off_policy_mask_threshold=0.001, **LONG)),
     "engine, kl": (engine(), dict(use_bias_correction_kl=False, **KL)),
     "layout": (None, dict(every=2, max_steps=2)),
 }

@@ -149,7 +149,7 @@ def places(rank, size):
     """The same rows on every rank."""
     import torch
 
-    from echelon_capture.rows import STEP
+    from echelon_capture.row_marks import STEP
 
     return torch.arange(ROWS) + 3 * STEP + 0 * rank * size
 

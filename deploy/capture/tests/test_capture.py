@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import subprocess
 import sys
@@ -220,12 +219,6 @@ def test_a_forked_child_captures_on_its_own_and_repeats_nothing_of_its_parent(fo
     assert (done.returncode, done.stderr) == (0, "")
     assert [line["step"] for line in read_lines(folder / "metrics.jsonl")] == [7]
     assert names(folder)[1:] == [f"step-{step:06d}.json.gz" for step in (1, 2, 3)]
-
-
-def test_the_shared_modules_are_those_of_the_ray_worker():
-    for own, theirs in (("batch", "batch"), ("reporter", "engines.verl_agent.reporter")):
-        one = importlib.import_module(f"echelon_capture.shared.{own}").__file__
-        assert os.path.samefile(one, importlib.import_module(f"echelon_rayworker.{theirs}").__file__)
 
 
 def test_the_documented_lines_work(folder, verify):

@@ -37,7 +37,7 @@ def attempt(tmp_path, monkeypatch):
     def batches():
         from echelon_rayworker.framing import read_frames
         from echelon_rayworker.gen import rayworker_pb2 as pb
-        from echelon_rayworker.step_batch import read_step_batch
+        from step_reader import read_step_batch
 
         frames = [frame for path in sorted(spool.iterdir()) for frame in read_frames(path.read_bytes())]
         return [read_step_batch(pb.AttemptEvent.FromString(frame.payload).batch.data) for frame in frames]

@@ -354,7 +354,7 @@ def test_a_copy_that_verl_agent_does_not_make_itself_is_found(folder, verify, ag
 
 
 def test_each_row_gets_its_place_which_reaches_the_actor_with_it(folder, trainers, monkeypatch):
-    from echelon_capture.rows import ROW, STEP
+    from echelon_capture.row_marks import ROW, STEP
 
     results, own = [], trainers.compute_advantage
     monkeypatch.setattr(trainers, "compute_advantage", lambda *given, **named: results.append(own(*given, **named)) or results[-1])

@@ -6,7 +6,7 @@ import contextlib
 import functools
 
 from echelon_capture import verl_steps
-from echelon_capture.rows import ROW
+from echelon_capture.row_marks import ROW
 from verl_support import batch_of, config_of, engine_of, model_of
 
 ROWS, MICRO_BATCHES = 6, 3

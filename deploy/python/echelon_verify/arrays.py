@@ -8,8 +8,8 @@ from array import array
 from functools import lru_cache
 from typing import Any, Callable, Mapping, Protocol, Sequence, Union
 
+from .gen.format import build_batch
 from .report import ArrayReport, counts_from
-from .shared.batch import build_batch
 from .verifier import BUDGET_BYTES, shared
 
 
@@ -74,7 +74,7 @@ def verify(
 
 
 def verify_columns(*, timeout: float, **columns: Any) -> ArrayReport:
-    """Verifies a batch of the columns that the capture package takes: the arguments of `build_batch` in shared/batch.py. Errors
+    """Verifies a batch of the columns that the capture package takes: the arguments of `build_batch` there. Errors
     are those of `verify`."""
     wire = build_batch(**columns)
     answer = shared.request("verify", wire, timeout=timeout, budgetBytes=BUDGET_BYTES)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import sysconfig
 from dataclasses import dataclass
 from typing import Mapping
 
@@ -13,6 +12,7 @@ from echelon_rayworker import __version__, allocation, programvariables
 from echelon_rayworker.engines.registry import engine_names
 from echelon_rayworker.files import read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.packages import with_packages
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
 ENGINES = engine_names()
@@ -153,24 +153,8 @@ def base_environment(
         base["RAY_ADDRESS"] = ray_address
     base["RAY_USAGE_STATS_ENABLED"] = "0"
     base["PYTHONUNBUFFERED"] = "1"
-    base["PYTHONPATH"] = with_package(base.get("PYTHONPATH", ""))
+    base["PYTHONPATH"] = with_packages(base.get("PYTHONPATH", ""))
     return base
-
-
-def package_root() -> str:
-    """The directory that holds the package ``echelon_rayworker``."""
-    return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-def is_installed() -> bool:
-    """Whether Python finds the package ``echelon_rayworker`` without a search path."""
-    return package_root() in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
-
-
-def with_package(python_path: str) -> str:
-    """A PYTHONPATH by which the package is found. An installed package needs no entry: PYTHONPATH comes before the
-    standard library, and other installed packages may have modules of the same names."""
-    return _join_paths("" if is_installed() else package_root(), python_path)
 
 
 def driver_environment(

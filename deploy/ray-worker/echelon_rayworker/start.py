@@ -3,8 +3,8 @@
     RAY_ADDRESS=… python -m echelon_rayworker.start --state-dir DIR [--shared-root DIR] [--listen HOST:PORT] …
 
 prints one line of JSON, ``{"address": …, "version": …, "generation": …}``. Ray's token is taken from its own
-variables. On other machines of the cluster the package must be importable, unless its directory is shared: it is
-put on the actor's PYTHONPATH if it is not installed.
+variables. On other machines of the cluster the packages must be importable, unless their directories are shared: they are
+put on the actor's PYTHONPATH if they are not installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from echelon_rayworker.actor import ACTOR_NAME, NAMESPACE, READY_SECONDS, RayWorker
-from echelon_rayworker.launch import is_installed, with_package
+from echelon_rayworker.packages import roots, with_packages
 from echelon_rayworker.server import add_server_arguments, options_from
 
 # Calls that may be in work at once; each is short or only waits.
@@ -35,7 +35,7 @@ def ensure_ray_worker(options: Mapping[str, Any], node_id: str = "", replace: bo
     the one that is there first; attempts run on."""
     if replace:
         _end_actor()
-    environment = {} if is_installed() else {"PYTHONPATH": with_package(os.environ.get("PYTHONPATH", ""))}
+    environment = {"PYTHONPATH": with_packages(os.environ.get("PYTHONPATH", ""))} if roots() else {}
     actor = ray.remote(RayWorker).options(
         name=ACTOR_NAME,
         namespace=NAMESPACE,

@@ -10,8 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
-os.environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
+DEPLOY = Path(__file__).parents[2]
+sys.path[:0] = [str(Path(__file__).parent), str(DEPLOY / "ray-worker"), str(DEPLOY / "capture")]
 
 import grpc  # noqa: E402
 from conftest import Client, Server  # noqa: E402

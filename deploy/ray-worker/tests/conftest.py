@@ -30,6 +30,9 @@ from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.launch import SPEC_VERSIONS
 
 PACKAGE_ROOT = Path(__file__).parent.parent
+# Of the ray-worker and the capture, for processes that start in other directories.
+PYTHON_PATH = os.pathsep.join(str(PACKAGE_ROOT.parent / name) for name in ("ray-worker", "capture"))
+os.environ["PYTHONPATH"] = PYTHON_PATH
 DRIVERS = Path(__file__).parent / "drivers"
 
 

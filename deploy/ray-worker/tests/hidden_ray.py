@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import PACKAGE_ROOT
+from conftest import PYTHON_PATH
 from ray_nodes import OneNode
 
 from echelon_rayworker.engines.verl_agent import hidden, launcher
@@ -44,7 +44,7 @@ def test_every_process_of_the_job_has_them_and_ray_s_files_do_not(one_node: OneN
     shown = hidden.hide({"WANDB_API_KEY": VALUE, "MINE": VALUE[::-1], "ECHELON_HIDDEN_VARIABLES": "MINE"}, str(tmp_path))
     runtime = {"variables": {**shown, "SHOWN": CONTROL, "PYTHONPATH": ""}, "init": {}}
     environment = {
-        **os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "RAY_ADDRESS": one_node.address, launcher.VARIABLE: json.dumps(runtime),
+        **os.environ, "PYTHONPATH": PYTHON_PATH, "RAY_ADDRESS": one_node.address, launcher.VARIABLE: json.dumps(runtime),
     }  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-m", launcher.__name__, "program"], cwd=tmp_path / "home", env=environment, capture_output=True,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from conftest import PACKAGE_ROOT, until
+from conftest import PACKAGE_ROOT, PYTHON_PATH, until
 from ray_nodes import RayNodes
 from spec_support import arguments_in, content_of
 from test_verl_agent_export import content as export_content
@@ -54,8 +54,8 @@ class Run:
             [sys.executable, "-m", "echelon_rayworker.engines.verl_agent.launcher", "placed_trainer", str(result),
              str(DATASET), str(environments), f"{gpus[0]:g}", str(len(gpus))],
             cwd=STANDIN, stdout=open(result.with_suffix(".log"), "w"), stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONPATH": f"{PACKAGE_ROOT}:{STANDIN}", "ECHELON_RUNTIME": json.dumps({
-                "variables": {allocation.VARIABLE: allocation.to_text(nodes), "PYTHONPATH": f"{PACKAGE_ROOT}:{STANDIN}"},
+            env={**os.environ, "PYTHONPATH": f"{PYTHON_PATH}:{STANDIN}", "ECHELON_RUNTIME": json.dumps({
+                "variables": {allocation.VARIABLE: allocation.to_text(nodes), "PYTHONPATH": f"{PYTHON_PATH}:{STANDIN}"},
                 "init": {},
             }), allocation.VARIABLE: allocation.to_text(nodes)},
         )  # fmt: skip
@@ -204,7 +204,7 @@ class Command:
             [sys.executable, "-m", "echelon_rayworker.engines.command", *arguments_in(place, content, place), "--", "python", "-c", program, str(place)],
             cwd=PACKAGE_ROOT, stdout=open(place / "log", "w"), stderr=subprocess.STDOUT,
             env={**os.environ, allocation.VARIABLE: allocation.to_text(nodes), "ECHELON_SPOOL": str(self.spool),
-                 "PYTHONPATH": str(PACKAGE_ROOT), "ECHELON_VARIABLES": "MY_VARIABLE", "MY_VARIABLE": "mine"},
+                 "PYTHONPATH": PYTHON_PATH, "ECHELON_VARIABLES": "MY_VARIABLE", "MY_VARIABLE": "mine"},
         )  # fmt: skip
 
     def started(self, count: int) -> None:

@@ -13,8 +13,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from echelon_rayworker import batch as module
-from echelon_rayworker.batch import build_batch, canonical_text, read_batch_file, write_batch_file
+from echelon_capture.format import batch as module
+from echelon_capture.format import build_batch, read_batch_file, write_batch_file
+from echelon_capture.format.observations import canonical_text
 from echelon_rayworker.gen import batch_pb2
 
 ESTIMATOR = {"name": "hgpo", "history_length": 2, "mode": "mean_norm", "gamma": 0.95, "invalid_action_penalty": 0.1}
@@ -47,7 +48,7 @@ def parsed(**columns) -> batch_pb2.AdvantageBatch:
     ("message", "fields"),
     [
         ("AdvantageBatch", module._BATCH_FIELDS),
-        ("Provenance", module._PROVENANCE_FIELDS),
+        ("Provenance", module.PROVENANCE_FIELDS),
         ("Estimator", module._ESTIMATOR_FIELDS),
         ("Reward", module._REWARD_FIELDS),
     ],
@@ -291,7 +292,7 @@ def test_other_files_are_refused(tmp_path):
 
 def test_the_documented_lines_work(tmp_path, monkeypatch):
     page = (GOLDEN.parents[1] / "docs" / "guides" / "batch-from-a-trainer.md").read_text(encoding="utf-8")
-    lines = page.split("```python\nfrom echelon_rayworker")[1].split("```")[0]
+    lines = page.split("```python\nfrom echelon_capture.format")[1].split("```")[0]
     monkeypatch.chdir(tmp_path)
     ones = np.ones((3, 2), np.float32)
     keys = dict(uid=["g", "g", "h"], traj_uid=["s", "t", "u"], anchor_obs=["a", "a", "b"], rewards=[0, 1, 2])
@@ -299,7 +300,7 @@ def test_the_documented_lines_work(tmp_path, monkeypatch):
         non_tensor_batch={**keys, "is_action_valid": np.array([True, False, True])},
         batch=dict(token_level_rewards=ones, response_mask=ones.astype(int), step_rewards=ones[:, 0], advantages=ones),
     )
-    exec(compile(f"from echelon_rayworker{lines}", "page", "exec"), {"data": data, "step": 3})
+    exec(compile(f"from echelon_capture.format{lines}", "page", "exec"), {"data": data, "step": 3})
     (columns,) = read_batch_file(tmp_path / "step-3.json.gz")
     assert columns["group"] == ["g", "g", "h"] and columns["response_length"] == [2, 2, 2]
     assert columns["provenance"]["training_step"] == 3

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGE_ROOT, Client, Server, end_everything, until
+from conftest import PACKAGE_ROOT, PYTHON_PATH, Client, Server, end_everything, until
 
 from echelon_rayworker import drain, processes
 from echelon_rayworker.engines.command.driver import Driver
@@ -222,7 +222,7 @@ def test_a_program_inherits_no_blocked_or_ignored_signal_and_no_descriptor(
 
 def lines_of_node(directory: Path, command: list[str], variables: dict[str, str]) -> list[str]:
     node, found = Node(), []
-    node.start(command, {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), **variables}, str(directory))
+    node.start(command, {**os.environ, "PYTHONPATH": PYTHON_PATH, **variables}, str(directory))
     while (output := node.take(0.5)).code is None:
         found += output.lines
     return [line for _, line, _ in [*found, *output.lines]]
@@ -343,7 +343,7 @@ def test_a_node_that_waits_for_its_driver_drops_lines_and_counts_them(tmp_path: 
     monkeypatch.setattr(drain, "QUEUE_BYTES", 1_000_000)
     script = "import os\nfor _ in range(4): os.write(1, b'a line\\n' * 25000)\nopen('done', 'w').close()"
     node = Node()
-    node.start(["python", "-c", script], {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)}, str(tmp_path))
+    node.start(["python", "-c", script], {**os.environ, "PYTHONPATH": PYTHON_PATH}, str(tmp_path))
     until((tmp_path / "done").exists)
     outputs = [node.take(1)]
     while outputs[-1].code is None:

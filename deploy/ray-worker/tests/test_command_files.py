@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from echelon_rayworker.batch import write_batch_file
+from echelon_capture.format import write_batch_file
 from echelon_rayworker.engines.command import batches, patterns, sources, steps
 from echelon_rayworker.engines.command.settings import Settings
 from echelon_rayworker.engines.command.tensorboard import MAX_RECORD_BYTES, EventFile, EventFiles

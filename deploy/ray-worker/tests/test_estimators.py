@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from echelon_rayworker.batch import canonical_text, read_batch_file
+from echelon_capture.format import read_batch_file
+from echelon_capture.format.observations import canonical_text
 from echelon_rayworker.engines.local.estimators import (
     EstimatorSettings,
     Rows,

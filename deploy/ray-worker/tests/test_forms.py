@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from echelon_rayworker.forms import form_of
+from echelon_capture.forms import form_of
 
 ROWS = {"name": "grpo", "singleton": "zero", "missing": "exclude"}
 

@@ -1,18 +1,28 @@
 import os
+from pathlib import Path
 
 import pytest
 
-from echelon_rayworker import allocation, launch, programvariables
+from echelon_rayworker import allocation, launch, packages, programvariables
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.launch import Directories
 
 DIRECTORIES = Directories("/s/experiments/e/attempts/1", "/s/experiments/e", "/shared")
 
 
-def test_the_search_path_names_the_package_unless_it_is_installed(monkeypatch):
-    assert launch.with_package("/mine") == f"{launch.package_root()}{os.pathsep}/mine"
-    monkeypatch.setattr(launch.sysconfig, "get_path", lambda _name: launch.package_root())
-    assert launch.with_package("/mine") == "/mine"
+ROOTS = [str(Path(__file__).parents[2] / name) for name in ("ray-worker", "capture")]
+
+
+def test_the_search_path_names_the_packages_unless_they_are_installed(monkeypatch):
+    assert packages.with_packages("/mine") == os.pathsep.join([*ROOTS, "/mine"])
+    monkeypatch.setattr(packages.sysconfig, "get_path", lambda _name: ROOTS[0])
+    assert packages.with_packages("/mine") == os.pathsep.join([ROOTS[1], "/mine"])
+
+
+def test_a_ray_worker_without_the_capture_names_what_is_missing(monkeypatch):
+    monkeypatch.setattr(packages.importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(ImportError, match="install echelon-capture beside"):
+        packages.directory_of("echelon_capture")
 
 
 def test_placeholders_are_replaced_once() -> None:
@@ -30,7 +40,7 @@ def test_the_driver_gets_none_of_the_ray_worker_s_own_variables() -> None:
     assert base == {
         "PATH": "/bin", "RAY_ADDRESS": "head:6380", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "t",
         "RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1",
-        "PYTHONPATH": f"{launch.package_root()}{os.pathsep}/mine",
+        "PYTHONPATH": os.pathsep.join([*ROOTS, "/mine"]),
     }
     outside = launch.base_environment(own, "", inside_ray=False)
     assert outside["OMP_NUM_THREADS"] == "1" and outside["CUDA_VISIBLE_DEVICES"] == "" and "RAY_ADDRESS" not in outside

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import PACKAGE_ROOT, until
 from spec_support import arguments_in, content_of
-from echelon_rayworker.batch import build_batch, read_batch_file
+from echelon_capture.format import build_batch, read_batch_file
 from echelon_rayworker.engines.replay.__main__ import RECORD, replay
 from echelon_rayworker.engines.replay.faults import FAULTS, FaultError
 from echelon_rayworker.framing import read_frames

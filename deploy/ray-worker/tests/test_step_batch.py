@@ -7,8 +7,9 @@ from array import array
 from pathlib import Path
 
 import pytest
+from step_reader import read_step_batch
 
-from echelon_rayworker.step_batch import build_step_batch, read_step_batch
+from echelon_capture.format import build_step_batch
 
 STEPS = Path(__file__).parents[3] / "test/golden/steps"
 

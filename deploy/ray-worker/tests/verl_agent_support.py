@@ -12,7 +12,7 @@ import numpy as np
 from conftest import PACKAGE_ROOT
 from spec_support import content_of, launch_of
 
-from echelon_rayworker.batch import write_batch_file
+from echelon_capture.format import write_batch_file
 from echelon_rayworker.engines.spec import Launch
 from echelon_rayworker.gen import batch_pb2
 from echelon_rayworker.gen import rayworker_pb2 as pb

@@ -95,7 +95,7 @@ async function python(program: string): Promise<Check> {
 }
 
 async function ray(program: string): Promise<Check> {
-  const { RAY_WORKER_PACKAGE } = await import('../local/stack.ts');
+  const { PYTHON_PACKAGES } = await import('../local/stack.ts');
   const found = await answer(program, [
     '-c',
     'import ray, grpc, numpy, google.protobuf; print(ray.__version__)',
@@ -104,15 +104,15 @@ async function ray(program: string): Promise<Check> {
     name: 'Ray',
     ok: found !== undefined,
     found: found ?? `not importable by ${program}`,
-    remedy: `Run \`${program} -m pip install -r ${RAY_WORKER_PACKAGE}/requirements.txt\`, or \`npm run setup\` in a checkout.`,
+    remedy: `Run \`${program} -m pip install -r ${PYTHON_PACKAGES.rayWorker}/requirements.txt\`, or \`npm run setup\` in a checkout.`,
   };
 }
 
 async function rayWorker(program: string): Promise<Check> {
-  const { RAY_WORKER_PACKAGE } = await import('../local/stack.ts');
+  const { PYTHON_PATH } = await import('../local/stack.ts');
   const code =
-    'import sys; sys.path.insert(0, sys.argv[1]); import echelon_rayworker.server, echelon_rayworker as r; print(r.__version__)';
-  const found = await answer(program, ['-c', code, RAY_WORKER_PACKAGE]);
+    'import os, sys; sys.path[:0] = sys.argv[1].split(os.pathsep); import echelon_capture, echelon_rayworker.server, echelon_rayworker as r; print(r.__version__)';
+  const found = await answer(program, ['-c', code, PYTHON_PATH]);
   return {
     name: 'ray-worker',
     ok: found !== undefined,

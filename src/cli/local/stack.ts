@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Guard, startGuard } from './guard.ts';
@@ -9,8 +9,13 @@ import { startRedis } from './redis-server.ts';
 
 const run = promisify(execFile);
 
-/** The Python package of the ray-worker, as it lies beside `src` (or `dist`). */
-export const RAY_WORKER_PACKAGE = fileURLToPath(new URL('../../../deploy/ray-worker', import.meta.url));
+const directoryOf = (name: string) => fileURLToPath(new URL(`../../../deploy/${name}`, import.meta.url));
+
+/** The directories of the Python packages, as they lie beside `src` (or `dist`). */
+export const PYTHON_PACKAGES = { rayWorker: directoryOf('ray-worker'), capture: directoryOf('capture') };
+
+/** The PYTHONPATH by which Python finds them. */
+export const PYTHON_PATH = Object.values(PYTHON_PACKAGES).join(delimiter);
 
 /** The processes beside the API and the dispatcher on one machine. */
 export interface LocalStack {
@@ -92,7 +97,7 @@ function stopAttemptsOf({
     ...['-m', 'echelon_rayworker.stop', '--state-dir', join(sharedRoot, 'echelon', CLUSTER)],
     ...['--reason', 'Echelon goes down on this machine'],
   ];
-  const [environment, timeoutMs] = [{ ...ray.environment, PYTHONPATH: RAY_WORKER_PACKAGE }, 90_000];
+  const [environment, timeoutMs] = [{ ...ray.environment, PYTHONPATH: PYTHON_PATH }, 90_000];
   const forget = guard.add({ kind: 'run', command: python, args, environment, timeoutMs });
   return async () => {
     await run(python, args, { env: environment, timeout: timeoutMs });

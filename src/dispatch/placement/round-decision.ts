@@ -1,4 +1,4 @@
-import { type Paces, pacedOf, readPaces, roundInput } from '../../scheduler/round-input.ts';
+import { type Paces, pacedIds, pacedOf, roundInput, toPaces } from '../../scheduler/round-input.ts';
 import { type Schedule, type ScheduleInput, scheduleRound } from '../../scheduler/schedule.ts';
 import type { Allocation } from '../../store/clusters/types.ts';
 import type { QueuedExperiment } from '../../store/queue/types.ts';
@@ -98,11 +98,11 @@ function createPaces(store: Store, elapsed: Elapsed) {
     queued: readonly QueuedExperiment[],
   ): Promise<Paces> => {
     const at = elapsed();
-    const asked = pacedOf(queued);
-    if (at - readAt < PACES_MS && asked.length < 2 * readOf) return last;
+    const paced = pacedOf(allocations, queued);
+    if (at - readAt < PACES_MS && paced.queued.length < 2 * readOf) return last;
     readAt = at;
-    readOf = Math.max(1, asked.length);
-    last = await readPaces(store, allocations, { asked, now });
+    readOf = Math.max(1, paced.queued.length);
+    last = toPaces(paced, await store.queue.paces(pacedIds(paced)), now);
     return last;
   };
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
+import type { State } from '../../core/states.ts';
 import { allEngines, type ExperimentSpec } from '../../engines/registry.ts';
 import type { Pause } from '../../schemas/answer-parts.ts';
 import { Text } from '../../schemas/answer-parts.ts';
@@ -117,4 +118,13 @@ export function streamPlace(input: { value: string | undefined; field: string; e
     });
   }
   return value;
+}
+
+/** EchelonError `not-queued`. `state`: as read before the attempt to change it. */
+export function notQueued(state: State): EchelonError {
+  const now = state === 'queued' ? 'not queued any more' : state;
+  return new EchelonError(
+    'not-queued',
+    `The experiment is ${now}. The priority can change only while an experiment is queued.`,
+  );
 }

@@ -1,10 +1,10 @@
 import type { State } from '../../core/states.ts';
 import type { Pause } from '../../schemas/answer-parts.ts';
-import { isEverywhere } from '../experiments/record.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import { readQueued } from './positions.ts';
+import { isEverywhere } from './queued-experiment.ts';
 import type {
   Leaving,
   Measured,

@@ -32,7 +32,7 @@ print(json.dumps({"read": [read(one) for one in json.load(sys.stdin)], "faults":
 function ask(...specs: ExperimentSpec[]): { read: object[]; faults: string[]; planted: string[] } {
   const plans = specs.map((spec) => compilePlan(resolveSpec(spec, { customCode: true }).spec));
   const input = JSON.stringify(plans.map(({ files }) => files['spec.json']));
-  const env = { ...process.env, PYTHONPATH: 'deploy/ray-worker' };
+  const env = { ...process.env, PYTHONPATH: 'deploy/ray-worker:deploy/capture' };
   return JSON.parse(execFileSync(PYTHON, ['-c', SCRIPT], { input, env, encoding: 'utf8' }));
 }
 

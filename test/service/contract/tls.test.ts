@@ -46,7 +46,11 @@ describe('the client and a ray-worker with TLS', () => {
         '--tls-key',
         file(`${name}.key`),
       ],
-      { cwd: join(ROOT, 'deploy/ray-worker'), stdio: ['ignore', 'pipe', 'inherit'] },
+      {
+        cwd: join(ROOT, 'deploy/ray-worker'),
+        env: { ...process.env, PYTHONPATH: join(ROOT, 'deploy/capture') },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
     );
     assert.ok(child.stdout);
     const [line] = await once(createInterface({ input: child.stdout }), 'line');

@@ -93,7 +93,10 @@ describe('the services of the compose file as processes in network namespaces', 
         '--token-file',
         secret('ray-worker-token'),
       ],
-      { cwd: resolve('deploy/ray-worker') },
+      {
+        cwd: resolve('deploy/ray-worker'),
+        env: { ...process.env, PYTHONPATH: resolve('deploy/capture') },
+      },
     );
     await until(
       () =>

@@ -4,10 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { RAY_WORKER_PACKAGE, startLocalStack } from '../../../../src/cli/local/stack.ts';
+import { PYTHON_PACKAGES, startLocalStack } from '../../../../src/cli/local/stack.ts';
 
 test('the Python package is found beside the program', () => {
-  assert.ok(existsSync(join(RAY_WORKER_PACKAGE, 'echelon_rayworker/__init__.py')));
+  assert.ok(existsSync(join(PYTHON_PACKAGES.rayWorker, 'echelon_rayworker/__init__.py')));
+  assert.ok(existsSync(join(PYTHON_PACKAGES.capture, 'echelon_capture/__init__.py')));
 });
 
 test('if one part does not start, the parts before it are released', async (t) => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { AttemptName } from '../../../../src/core/ids.ts';
 import type { LaunchPlan } from '../../../../src/core/launch-plan.ts';
 import { createUnknownAttempts } from '../../../../src/dispatch/clusters/unknown-attempts.ts';
 import { createRayWorkerClient } from '../../../../src/rpc/client.ts';
 import type { RayWorkerClient } from '../../../../src/rpc/ray-worker.ts';
-import type { AttemptName } from '../../../../src/store/attempts/types.ts';
 import { type Bench, QUIET, startBench, until } from '../../../support/dispatch.ts';
 import { fakeArguments } from '../../../support/fake-driver.ts';
 

@@ -7,7 +7,7 @@ import time
 from itertools import islice
 from typing import Any, NamedTuple
 
-from echelon_rayworker.batch import build_batch, read_batch_file
+from echelon_capture.format import build_batch, read_batch_file
 from echelon_rayworker.bounds import MAX_BATCH_BYTES
 
 from .settings import Settings, is_inside

@@ -7,11 +7,9 @@ ECHELON_NODE_COUNT. RANK and WORLD_SIZE are left to the program.
 from __future__ import annotations
 
 import os
-import shutil
 from typing import Any, Callable, Mapping
 
-import echelon_rayworker
-from echelon_rayworker import allocation, programvariables
+from echelon_rayworker import allocation, packages, programvariables
 from echelon_rayworker.launch import VARIABLES_VARIABLE
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
@@ -123,13 +121,8 @@ def _handed_on(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def with_staged(attempt_dir: str, python_path: str) -> str:
-    """A PYTHONPATH with a copy of this package, and of the capture beside it, that every node sees."""
-    source = os.path.dirname(os.path.dirname(os.path.abspath(echelon_rayworker.__file__)))
-    target = os.path.join(attempt_dir, "packages")
-    for name in ("echelon_rayworker", "echelon_capture"):
-        if os.path.isdir(os.path.join(source, name)):
-            shutil.copytree(
-                os.path.join(source, name), os.path.join(target, name), dirs_exist_ok=True,
-                ignore=shutil.ignore_patterns("__pycache__"),
-            )  # fmt: skip
-    return os.pathsep.join(filter(None, (target, *(one for one in python_path.split(os.pathsep) if one != source))))
+    """A PYTHONPATH with a copy of the packages that every node sees."""
+    target, sources = os.path.join(attempt_dir, "packages"), packages.roots()
+    for name in packages.NAMES:
+        packages.copy(name, target)
+    return os.pathsep.join(filter(None, (target, *(one for one in python_path.split(os.pathsep) if one not in sources))))

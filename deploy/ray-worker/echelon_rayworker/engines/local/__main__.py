@@ -15,7 +15,7 @@ import sys
 from typing import Any
 
 from echelon_rayworker import allocation
-from echelon_rayworker.launch import with_package
+from echelon_rayworker.packages import with_packages
 from echelon_rayworker.spool import Spool
 
 from ..spec import read_launch_or_exit
@@ -31,7 +31,7 @@ def connect() -> None:
 
     ray.init(
         address=os.environ.get("RAY_ADDRESS", "auto"),
-        runtime_env={"env_vars": {**ONE_THREAD, "PYTHONPATH": with_package(os.environ.get("PYTHONPATH", ""))}},
+        runtime_env={"env_vars": {**ONE_THREAD, "PYTHONPATH": with_packages(os.environ.get("PYTHONPATH", ""))}},
         log_to_driver=False,
         logging_level="warning",
     )

@@ -15,8 +15,8 @@ from typing import Iterator
 import numpy as np
 
 from echelon_rayworker import __version__
-from echelon_rayworker.batch import build_batch
-from echelon_rayworker.step_batch import build_step_batch
+from echelon_capture.format import build_batch
+from echelon_capture.format import build_step_batch
 
 from . import checkpoints
 from .estimators import Rows, advantages, scores, step_rewards

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from echelon_rayworker import __version__
-from echelon_rayworker.batch import build_batch
+from echelon_capture.format import build_batch
 
 from . import texts
 from .agent import Agent

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Mapping
 
 from echelon_rayworker import __version__
-from echelon_rayworker.batch import build_batch, read_batch_file
+from echelon_capture.format import build_batch, read_batch_file
 from echelon_rayworker.spool import Spool
 
 from ..spec import read_launch_or_exit

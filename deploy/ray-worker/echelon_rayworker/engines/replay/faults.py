@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from echelon_rayworker.batch import canonical_text
+from echelon_capture.format.observations import canonical_text
 
 from ..local.estimators import (
     EstimatorSettings,

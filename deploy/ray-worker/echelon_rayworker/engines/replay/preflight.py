@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from echelon_rayworker.batch import read_batch_file
+from echelon_capture.format import read_batch_file
 
 from ..answers import Answer, run_preflight
 from .__main__ import RECORD

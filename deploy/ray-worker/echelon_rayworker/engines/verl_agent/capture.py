@@ -10,10 +10,12 @@ import re
 from typing import Any, Mapping
 
 from echelon_rayworker import __version__
-from echelon_rayworker.batch import build_batch, row_advantages, uses_returns, without_padding
-from echelon_rayworker.forms import Form, form_of
+from echelon_capture.format import build_batch
+from echelon_capture.format.estimators import uses_returns
+from echelon_capture.format.tensors import row_advantages, without_padding
+from echelon_capture.forms import Form, form_of
 
-from .rows import Source, copy_rows, costs_of, numbers, positions, rows_collected
+from echelon_capture.verl_agent_rows import Source, copy_rows, costs_of, numbers, positions, rows_collected
 
 PRODUCER = f"echelon-capture/{__version__}"
 # What a copy holds beside the columns of a batch.

@@ -14,7 +14,8 @@ from collections import deque
 from typing import Optional
 
 from echelon_rayworker import processes
-from echelon_rayworker.launch import forget_hidden, with_package
+from echelon_rayworker.launch import forget_hidden
+from echelon_rayworker.packages import with_packages
 from echelon_rayworker.programvariables import program_environment
 
 from . import environment, hidden, launcher, panel, process_setup
@@ -33,9 +34,7 @@ class Child:
         init = settings.overrides.take("ray_init.")
         given = {key.partition("env_vars.")[2]: init.pop(key) for key in list(init) if "env_vars." in key}
         own = program_environment(os.environ)
-        variables = environment.runtime_variables(
-            {**own, **given}, settings.home, settings.observations, settings.advantages
-        )
+        variables = environment.runtime_variables({**own, **given}, settings.home, settings.observations)
         self._attempt_dir = settings.attempt_dir
         if settings.replicates:
             variables[process_setup.PANEL_VARIABLE] = os.path.join(settings.attempt_dir, panel.FILE)
@@ -43,7 +42,7 @@ class Child:
         runtime = {"variables": shown, "init": {key: _scalar(text) for key, text in init.items()}}
         command = [sys.executable, "-m", launcher.__name__, settings.program, *settings.overrides.arguments()]
         # The launcher's directory is the checkout, so that this package is found by the search path alone.
-        path = with_package(os.environ.get("PYTHONPATH", ""))
+        path = with_packages(os.environ.get("PYTHONPATH", ""))
         parent = os.getpid()
         self.lines: queue.Queue[str | None] = queue.Queue()
         self.last: deque[str] = deque(maxlen=LAST_LINES)

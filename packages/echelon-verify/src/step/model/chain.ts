@@ -27,6 +27,7 @@ import {
   lackingRatio,
   lackingWeight,
 } from './needs.ts';
+import { type OffPolicyModel, offPolicyModel } from './off-policy.ts';
 
 /**
  * Roundings of the gradient beside those of loss, weight and KL: the product with the weight, the row's count, the rows, a scale
@@ -141,7 +142,8 @@ export function neutralScale(
   const scope = settings?.scope ?? 'global';
   if (scope === 'global' || scope === 'window') return ranks;
   const share = ranks / layout.ranks;
-  return scope === 'rank' ? share : share / layout.microBatchesOfRank(microBatch);
+  const isAdded = scope === 'rank' || settings?.microBatches === 'sum';
+  return isAdded ? share : share / layout.microBatchesOfRank(microBatch);
 }
 
 function divisorsOf(batch: StepBatch, layout: Layout, settings: AggregationSettings): Float64Array {
@@ -155,6 +157,7 @@ interface Parts {
   readonly params: LossParameters;
   readonly logRatioClamp: number;
   readonly correction: CorrectionModel | undefined;
+  readonly offPolicy: OffPolicyModel | undefined;
   readonly kl: KlModel | undefined;
 }
 
@@ -184,8 +187,19 @@ function partsOf(
     params,
     logRatioClamp: clamp === undefined || Number.isNaN(clamp) ? Number.POSITIVE_INFINITY : clamp,
     correction,
+    offPolicy: offPolicyOf(batch, arithmetic),
     kl: model !== undefined && 'fill' in model ? model : undefined,
   };
+}
+
+function offPolicyOf(
+  { step: { offPolicyMask }, tokens }: StepBatch,
+  arithmetic: StepArithmetic,
+): OffPolicyModel | undefined {
+  const { logProb, oldLogProb = logProb, rolloutLogProb, mask: counted } = tokens;
+  const sampledLogProb = offPolicyMask?.sampledBy === 'rollout' ? rolloutLogProb : oldLogProb;
+  if (offPolicyMask === undefined || logProb === undefined || sampledLogProb === undefined) return undefined;
+  return offPolicyModel(offPolicyMask, { logProb, sampledLogProb, counted }, arithmetic);
 }
 
 function emptyChain(): TokenChain {
@@ -234,7 +248,7 @@ function rowStarter(
   parts: Parts,
   { row, joining }: OfRow,
 ): StepModel['startRow'] {
-  const { loss, params, correction, kl } = parts;
+  const { loss, params, correction, offPolicy, kl } = parts;
   const { offset } = model.batch.tokens;
   return (at) => {
     const [start, end] = [offset[at]!, offset[at + 1]!];
@@ -243,6 +257,7 @@ function rowStarter(
     joining.klFactor =
       ((kl?.settings.coefficient ?? 0) * model.klScaleOf(microBatch)) / model.klDivisorOf(at);
     correction?.startRow(start, end);
+    offPolicy?.startRow(start, end);
     if (model.lacks.loss.length > 0 || loss?.row === undefined) return;
     const tokens = rowTokens(model, parts, { row: at, start, end });
     loss.row(tokens, params, { row, arithmetic: model.arithmetic });
@@ -251,7 +266,7 @@ function rowStarter(
 
 function evaluator(
   { batch, arithmetic, chain, lacks }: Omit<StepModel, 'startRow' | 'evaluate'>,
-  { loss, params, correction, kl, logRatioClamp }: Parts,
+  { loss, params, correction, offPolicy, kl, logRatioClamp }: Parts,
   { row, joining }: OfRow,
 ): StepModel['evaluate'] {
   const { logProb, oldLogProb = logProb, referenceLogProb, rolloutWeight } = batch.tokens;
@@ -276,6 +291,7 @@ function evaluator(
     else state.advantage = ofRows === undefined ? Number.NaN : ofRows[at]!;
     if (loss!.row !== undefined) copyRow(row, state);
     fillLoss!(state);
+    offPolicy?.apply(state.advantage, chain.loss);
     if (canGradient) fillGradient(joining);
     return chain;
   };

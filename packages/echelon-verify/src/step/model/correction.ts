@@ -40,19 +40,7 @@ export function correctionModel(
     settings,
     startRow(start, end) {
       if (level === 'token') return;
-      const row = { start, end, kept: counted, logProb: oldLogProb, oldLogProb: rolloutLogProb };
-      const { mean, error, count } = rowMean(
-        {
-          ...row,
-          advantageOf: () => 0,
-          logWeightOf: () => 0,
-          logWeightErrorOf: () => 0,
-          hasRowWeight: false,
-        },
-        logRatio,
-        1,
-        arithmetic,
-      );
+      const { mean, error, count } = rowMean({ start, end, kept: counted }, logRatio, 1, arithmetic);
       const times = settings.statistic === 'mean' ? 1 : count;
       const x = held(mean * times);
       const ratio = Math.exp(x);

@@ -6,7 +6,7 @@ import { packRayWorker } from '../../../../../src/dispatch/clusters/setup/packag
 import { endRayWorker, setUpCluster } from '../../../../../src/dispatch/clusters/setup/set-up.ts';
 
 // What it does on a Ray is tested on one: test/system/clusters.test.ts.
-const PACKAGE = new URL('../../../../../deploy/ray-worker', import.meta.url).pathname;
+const directoryOf = (name: string) => new URL(`../../../../../deploy/${name}`, import.meta.url).pathname;
 const place = async () => ({
   address: `ray://127.0.0.1:${await freePort()}`,
   token: 't',
@@ -20,7 +20,7 @@ const place = async () => ({
 test('an unreachable Ray is an error, after the first step was reported', { timeout: 60_000 }, async () => {
   const said: string[] = [];
   const setUp = setUpCluster('a', await place(), {
-    pack: () => packRayWorker(PACKAGE),
+    pack: () => packRayWorker({ rayWorker: directoryOf('ray-worker'), capture: directoryOf('capture') }),
     say: async (line) => void said.push(line),
     warn: (message) => assert.fail(message),
     connectMs: 300,

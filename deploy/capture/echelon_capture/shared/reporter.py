@@ -1,1 +1,0 @@
-../../../ray-worker/echelon_rayworker/engines/verl_agent/reporter.py
