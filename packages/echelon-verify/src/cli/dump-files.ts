@@ -39,6 +39,8 @@ export interface SortedFolder {
 const MAX_UNKNOWN_OF_SHAPE = 100;
 /** Files in no known format, of all shapes, after which only those of known shapes are opened. */
 const MAX_UNKNOWN = 5_000;
+/** Files of each folder that are opened before the others. */
+const FIRST_OF_FOLDER = 20;
 
 /**
  * Sorts files and folders by what reads them. `forced` reads all of them with one adapter. Of a table of no known trainer the
@@ -107,19 +109,26 @@ async function sortedBy(files: readonly string[], kind: (file: string) => Promis
   const read = new Map<DumpAdapter | StepAdapter, string[]>();
   const shapes = new Map<string, { known: number; unknown: number }>();
   const [own, unknown, broken]: [string[], string[], BatchFormatError[]] = [[], [], []];
-  let unopened = 0;
-  for (const file of files) {
+  const kinds = new Map<string, Kind>();
+  let [unrecognised, unopened] = [0, 0];
+  for (const file of someOfEachFirst(files)) {
     const key = shapeOf(file);
     const shape = shapes.get(key) ?? { known: 0, unknown: 0 };
     shapes.set(key, shape);
-    const isEnough = shape.unknown >= MAX_UNKNOWN_OF_SHAPE || unknown.length + broken.length >= MAX_UNKNOWN;
+    const isEnough = shape.unknown >= MAX_UNKNOWN_OF_SHAPE || unrecognised >= MAX_UNKNOWN;
     if (shape.known === 0 && isEnough) {
       unopened++;
       continue;
     }
     const found = await kind(file);
+    kinds.set(file, found);
     const isKnown = found !== undefined && !(found instanceof BatchFormatError);
     shape[isKnown ? 'known' : 'unknown']++;
+    if (!isKnown) unrecognised++;
+  }
+  for (const file of files) {
+    if (!kinds.has(file)) continue;
+    const found = kinds.get(file);
     if (found instanceof BatchFormatError) broken.push(found);
     else if (found === undefined) unknown.push(file);
     else if (found === 'native') own.push(file);
@@ -127,6 +136,18 @@ async function sortedBy(files: readonly string[], kind: (file: string) => Promis
     else read.set(found, [file]);
   }
   return { own, read, unknown, broken, unopened };
+}
+
+/** The files with the first ones of each folder in front: a folder of many others does not hide the dumps in the next. */
+function someOfEachFirst(files: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  const [first, rest]: [string[], string[]] = [[], []];
+  for (const file of files) {
+    const count = seen.get(dirname(file)) ?? 0;
+    seen.set(dirname(file), count + 1);
+    (count < FIRST_OF_FOLDER ? first : rest).push(file);
+  }
+  return [...first, ...rest];
 }
 
 /** Equal for files of one folder whose names differ in numbers and hexadecimal ids only. */

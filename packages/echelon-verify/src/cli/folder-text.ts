@@ -4,8 +4,8 @@ import { styleText } from 'node:util';
 import { inert } from 'command-kit/inert';
 import { counted, plural } from 'command-kit/plural';
 import { lookedFor, nextLines, type Verified } from '../run-folder/next-lines.ts';
-import { type FoundTrainer, trainersOf } from '../run-folder/recognise.ts';
-import { type NextLine, TRAINERS } from '../run-folder/trainers.ts';
+import { trainersOf } from '../run-folder/recognise.ts';
+import { type FoundTrainer, type NextLine, TRAINERS } from '../run-folder/trainers.ts';
 import type { AnyReport } from './batch-files.ts';
 import type { SortedFolder } from './dump-files.ts';
 

@@ -1,7 +1,6 @@
 /** What a reader of a report can do next: at most three lines, for the trainer that wrote the folder. */
 
-import type { FoundTrainer } from './recognise.ts';
-import { type NextLine, TRAINERS } from './trainers.ts';
+import { type FoundTrainer, type NextLine, TRAINERS } from './trainers.ts';
 
 /** What a folder has, as far as it was verified. */
 export interface Verified {

@@ -7,34 +7,8 @@ import type { DumpAdapter } from '../dumps/adapter.ts';
 import { readSmall, readYaml, type Settings, settingsOf } from '../dumps/config-yaml.ts';
 import type { StepAdapter } from '../dumps/steps/adapter.ts';
 import { readTypedArguments } from '../dumps/training-args.ts';
-import { isTrainer, TRAINERS, type TrainerName } from './trainers.ts';
+import { type FoundTrainer, type HydraStart, isTrainer, TRAINERS, type TrainerName } from './trainers.ts';
 import type { FolderContents, MarkKind } from './walk.ts';
-
-/** A trainer that wrote a folder. */
-export interface FoundTrainer {
-  readonly name: TrainerName;
-  readonly version?: string;
-  /** The file or folder that tells it. */
-  readonly by: string;
-  /** The folder of the run, absolute. */
-  readonly run: string;
-  /** Its configuration; empty if the dumps alone tell the trainer. */
-  readonly settings: Settings;
-  /** Class of the arguments, for trainers that save them. */
-  readonly type?: string;
-  /** How verl was started. */
-  readonly start?: HydraStart;
-}
-
-/** How a program with Hydra was started. */
-export interface HydraStart {
-  /** Its working directory. */
-  readonly folder?: string;
-  /** Name of the module, such as `verl.trainer.main_ppo`. */
-  readonly module?: string;
-  /** Its arguments. */
-  readonly overrides: readonly string[];
-}
 
 /** The trainers of a folder, each once a run, those with a configuration first. */
 export async function trainersOf(

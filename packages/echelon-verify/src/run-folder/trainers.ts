@@ -1,8 +1,33 @@
 /** The trainers whose folders are recognised: what they write, what turns it on, and what records the rest. */
 
 import { shellWord } from 'command-kit/shell-word';
-import { settingsOf } from '../dumps/config-yaml.ts';
-import type { FoundTrainer, HydraStart } from './recognise.ts';
+import { type Settings, settingsOf } from '../dumps/config-yaml.ts';
+
+/** A trainer that wrote a folder. */
+export interface FoundTrainer {
+  readonly name: TrainerName;
+  readonly version?: string;
+  /** The file or folder that tells it. */
+  readonly by: string;
+  /** The folder of the run, absolute. */
+  readonly run: string;
+  /** Its configuration; empty if the dumps alone tell the trainer. */
+  readonly settings: Settings;
+  /** Class of the arguments, for trainers that save them. */
+  readonly type?: string;
+  /** How verl was started. */
+  readonly start?: HydraStart;
+}
+
+/** How a program with Hydra was started. */
+export interface HydraStart {
+  /** Its working directory. */
+  readonly folder?: string;
+  /** Name of the module, such as `verl.trainer.main_ppo`. */
+  readonly module?: string;
+  /** Its arguments. */
+  readonly overrides: readonly string[];
+}
 
 /** What a reader can do next, with the command if there is one. */
 export interface NextLine {
