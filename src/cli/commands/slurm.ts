@@ -4,7 +4,7 @@ import { plural } from 'command-kit/plural';
 import { InvalidArgumentError, Option } from 'commander';
 import type { SlurmNodes } from 'echelon-client/calls';
 import { row, stated } from '../row.ts';
-import { textOf } from './cluster-values.ts';
+import { nodeTypeOption, textOf } from './cluster-values.ts';
 
 interface Options {
   partition: string;
@@ -91,15 +91,12 @@ function mandatory(flags: string, description: string, parser?: (text: string) =
 }
 
 function nodeOption(text: string): Options['nodeType'] {
-  const found = /^(?:gpus=(\d+),)?cpus=(\d+),max=(\d+)(?:,memory=(\d+))?$/.exec(text);
-  if (found === null)
+  const found = /^(.*?)(?:,memory=(\d+))?$/.exec(text)!;
+  const [type] = nodeTypeOption(found[1]!);
+  if (type === undefined || type.labels !== undefined)
     throw new InvalidArgumentError('It must be gpus=N,cpus=N,max=N or cpus=N,max=N, then perhaps memory=MB.');
-  const [gpus = 0, cpus, max, memory] = found.slice(1).map((digits) => digits && Number(digits)) as (
-    | number
-    | undefined
-  )[];
-  const memoryMb = memory === undefined ? {} : { memoryMb: memory };
-  return { node: { gpus, cpus: cpus!, ...memoryMb }, maxNodes: max! };
+  const { gpus, cpus, max } = type;
+  return { node: { gpus, cpus, ...(found[2] && { memoryMb: Number(found[2]) }) }, maxNodes: max };
 }
 
 /** Minutes of a time limit in one of Slurm's forms: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. Seconds are rounded up. */

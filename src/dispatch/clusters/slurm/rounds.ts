@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts';
 import { createLoop, type Loop } from '../../loop.ts';
 import { type AddRequest, type AddSecret, requestAdd } from '../cluster-commands.ts';
 import { type Slurm, SlurmError } from './commands.ts';
-import { commentOf, decideSlurm, isLive, JOB_LABEL, type JoinedNode, seenJobs } from './decide.ts';
+import { commentOf, decideSlurm, isLive, JOB_LABEL, type JoinedNode, problemOf, seenJobs } from './decide.ts';
 
 /*
  * Rounds with Slurm: one dispatcher at a time asks it for the nodes that queued experiments need, registers the Ray of a head
@@ -92,7 +92,7 @@ async function round(deps: RoundsDeps, cluster: Cluster): Promise<void> {
       await ask(deps, { cluster, place, role, head, record, now, state: () => state });
   } catch (error) {
     if (!(error instanceof SlurmError)) throw error;
-    await record({ problem: error.message });
+    await record({ problem: problemOf(error, state.answeredAt, now) });
   }
 }
 
