@@ -3,6 +3,7 @@ import { inert } from 'command-kit/inert';
 import { plural } from 'command-kit/plural';
 import { InvalidArgumentError, Option } from 'commander';
 import type { SlurmNodes } from 'echelon-client/calls';
+import { slurmMinutes } from '../../core/slurm-time.ts';
 import { row, stated } from '../row.ts';
 import { nodeTypeOption, textOf } from './cluster-values.ts';
 
@@ -99,15 +100,12 @@ function nodeOption(text: string): Options['nodeType'] {
   return { node: { gpus, cpus, ...(found[2] && { memoryMb: Number(found[2]) }) }, maxNodes: max };
 }
 
-/** Minutes of a time limit in one of Slurm's forms: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. Seconds are rounded up. */
+/** Minutes of a time limit, as Slurm writes it. */
 export function minutesOption(text: string): number {
-  const found = /^(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$/.exec(text);
-  if (found === null)
+  const minutes = slurmMinutes(text);
+  if (minutes === undefined)
     throw new InvalidArgumentError('It must be a time limit of Slurm, such as 24:00:00, 1-0 or 90.');
-  const [, days, first, second, third] = found;
-  const [a, b, c] = [first, second, third].map((part) => Number(part ?? 0)) as [number, number, number];
-  if (days !== undefined) return Number(days) * 1_440 + a * 60 + b + Math.ceil(c / 60);
-  return third === undefined ? a + Math.ceil(b / 60) : a * 60 + b + Math.ceil(c / 60);
+  return minutes;
 }
 
 function sbatchOption(text: string, before: Options['sbatch'] = {}): Options['sbatch'] {
