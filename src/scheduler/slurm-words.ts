@@ -9,6 +9,10 @@ export interface SlurmWait {
   problem: string | null;
 }
 
+/** Whether a job waits or runs, and its node is not there yet. */
+export const isComing = ({ endedAt, node, cancelled }: SlurmJob): boolean =>
+  endedAt === null && node === null && cancelled === null;
+
 /** Undefined: the cluster gets no nodes from Slurm. */
 export function slurmWait({
   slurm,
@@ -16,9 +20,7 @@ export function slurmWait({
 }: Pick<Cluster, 'slurm' | 'slurmState'>): SlurmWait | undefined {
   if (slurm === undefined) return undefined;
   const { jobs = [], problem = null } = slurmState ?? {};
-  const coming = jobs.filter(
-    ({ endedAt, node, cancelled }) => endedAt === null && node === null && cancelled === null,
-  );
+  const coming = jobs.filter(isComing);
   return {
     head: coming.filter(({ role }) => role === 'head'),
     nodes: coming.filter(({ role }) => role === 'node'),
