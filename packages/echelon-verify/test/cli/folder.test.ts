@@ -301,7 +301,7 @@ async function verified(path: string): Promise<{ exit: number; text: string }> {
 }
 
 for (const { name, make, exit: expected, says, never } of CASES) {
-  test(`a folder with ${name} ends with ${expected} and says what comes next`, async () => {
+  test(`a folder with ${name} ends with ${expected} and names the next lines`, async () => {
     await using dir = await folder();
     await make(dir);
     const { exit, text } = await verified(dir.path);
