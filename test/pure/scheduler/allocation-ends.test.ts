@@ -48,7 +48,7 @@ describe('a node that leaves at a known time', () => {
     assert.match(reason, /asked Slurm for 1 node/);
   });
 
-  test('an experiment that no allocation is long enough for is told so, and nothing is asked for', () => {
+  test('an experiment that saves more rarely than any allocation lasts waits with that reason, and nothing is asked for', () => {
     const { starts, reason, asked } = round(61);
     assert.deepEqual([starts, asked], [0, 0]);
     assert.match(reason, /saves its work every 61 min, but a node of fleet lasts 60 min: save more often/);
