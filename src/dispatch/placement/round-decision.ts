@@ -92,7 +92,7 @@ function windowFor({ open, filling }: Schedule): number {
 function createPaces(store: Store, elapsed: Elapsed) {
   let readAt = Number.NEGATIVE_INFINITY;
   let readOf = 1;
-  let last: Paces = { ends: new Map(), victims: new Map(), lengths: new Map() };
+  let last: Paces = { ends: new Map(), victims: new Map(), lengths: new Map(), saves: new Map() };
   return async (
     { allocations, now }: { allocations: ReadonlyMap<string, readonly Allocation[]>; now: number },
     queued: readonly QueuedExperiment[],

@@ -135,6 +135,21 @@ function whyCancelled(
   return isIdle && wanted === 0 ? 'it was idle' : null;
 }
 
+const HOST_PORT = /^[A-Za-z0-9.-]{1,253}:\d{1,5}$/;
+
+/** Where the Ray of a head is, from its JOB.json: host:port of Ray and of its client server; null: the text has another form. */
+export function rayOfHead(text: string): { head: string; client: string } | null {
+  let found: { head?: unknown; client?: unknown } | null;
+  try {
+    found = JSON.parse(text) as typeof found;
+  } catch {
+    return null;
+  }
+  const { head, client } = found ?? {};
+  if (typeof head !== 'string' || typeof client !== 'string') return null;
+  return HOST_PORT.test(head) && HOST_PORT.test(client) ? { head, client } : null;
+}
+
 /** What is wrong after a command of Slurm has failed. `answeredAt`: when Slurm last answered, in ms since 1970. */
 export function problemOf(error: SlurmError, answeredAt: number | null, now: number): string {
   const minutes = answeredAt === null ? 0 : Math.floor((now - answeredAt) / 60_000);

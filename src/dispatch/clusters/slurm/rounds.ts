@@ -7,7 +7,16 @@ import type { Log } from '../../log.ts';
 import { createLoop, type Loop } from '../../loop.ts';
 import { type AddRequest, type AddSecret, requestAdd } from '../cluster-commands.ts';
 import { type Slurm, SlurmError } from './commands.ts';
-import { commentOf, decideSlurm, isLive, JOB_LABEL, type JoinedNode, problemOf, seenJobs } from './decide.ts';
+import {
+  commentOf,
+  decideSlurm,
+  isLive,
+  JOB_LABEL,
+  type JoinedNode,
+  problemOf,
+  rayOfHead,
+  seenJobs,
+} from './decide.ts';
 import { whyNever } from './limits.ts';
 
 /*
@@ -137,8 +146,9 @@ async function register(
   const job = state.jobs.find((one) => one.role === 'head' && isLive(one) && one.state === 'RUNNING');
   if (job === undefined || job.job === null) return null;
   const text = await slurm.read(place, `${notesOf(place, cluster.name)}/${job.job}.json`);
-  if (text === null) return null;
-  const { head, client } = JSON.parse(text) as { head: string; client: string };
+  const ray = text === null ? null : rayOfHead(text);
+  if (ray === null) return null;
+  const { head, client } = ray;
   const address = `ray://${client}`;
   if (cluster.ray?.address !== address || !cluster.answering) {
     const request: AddRequest = {

@@ -5,6 +5,7 @@ import {
   commentOf,
   decideSlurm,
   problemOf,
+  rayOfHead,
   seenJobs,
 } from '../../../../../src/dispatch/clusters/slurm/decide.ts';
 import type { SlurmJob, SlurmPlace } from '../../../../../src/store/clusters/types.ts';
@@ -39,6 +40,15 @@ function decision(
   const { ask, cancel, waitsUntil } = decideSlurm(PLACE, { jobs, failedAt }, { wanted, head: at, now: NOW });
   return { ask, cancel: cancel.map((one) => `${one.job.request}: ${one.why}`), waitsUntil };
 }
+
+test('the file of a head that has another form than an address says nothing', () => {
+  const file = { job: '7', head: '10.0.0.1:4028', client: 'node-1.site:4029' };
+  assert.deepEqual(rayOfHead(JSON.stringify(file)), { head: file.head, client: file.client });
+  const others = ['', '{', 'null', '[]', '{"head":"10.0.0.1:4028"}'];
+  for (const client of ['x/../y:1', 'user@host:1', 'host', 'host:1\n', 7])
+    others.push(JSON.stringify({ ...file, client }));
+  for (const text of others) assert.equal(rayOfHead(text), null, text);
+});
 
 const DEMAND = { wanted: 1, head: HEAD, now: NOW };
 
