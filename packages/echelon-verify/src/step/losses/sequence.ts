@@ -15,7 +15,7 @@ export interface RowMean {
  * division once. Without kept tokens 0, as trainers divide by max(count, 1).
  */
 export function rowMean(
-  { start, end, kept }: RowTokens,
+  { start, end, kept }: Pick<RowTokens, 'start' | 'end' | 'kept'>,
   numberOf: (token: number) => number,
   roundings: number,
   arithmetic: StepArithmetic,
