@@ -5,10 +5,10 @@ import { json, type Output } from 'command-kit/output';
 import { table } from 'command-kit/table';
 import type { ComparisonDetail, ComparisonPlan, Experiment, ExperimentSpec } from 'echelon-client/calls';
 import type { BatchReport } from 'echelon-verify/report';
-import { isFinal } from '../../core/states.ts';
-import type { Client } from '../client.ts';
-import { explanationText } from '../commands/batches.ts';
-import { comparisonText } from '../commands/comparison-runs.ts';
+import { isFinal } from '../../../core/states.ts';
+import type { Client } from '../../client.ts';
+import { explanationText } from '../batches.ts';
+import { comparisonText } from '../comparison-runs.ts';
 import { createBars } from './bars.ts';
 
 /** Between two looks at the trainings. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { requireOwnOrigin, wantsHtml } from '../../../../src/http/access/auth.ts';
+import { requireOwnOrigin, wantsHtml } from '../../../../src/http/server/auth.ts';
 import { allRoutes } from '../../../support/every-route.ts';
 import { appFor, LOCAL, TOKEN } from '../../../support/http-app.ts';
 

@@ -1,10 +1,10 @@
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
-import { useResource } from '../app/resource.ts';
-import { navigate, place } from '../app/router.ts';
-import { session, sessionFailure } from '../app/session.ts';
-import { matchPath } from '../models/paths.ts';
-import { Frame } from './frame.tsx';
-import { Failed, Loading } from './states.tsx';
+import { useResource } from './app/resource.ts';
+import { navigate, place } from './app/router.ts';
+import { session, sessionFailure } from './app/session.ts';
+import { matchPath } from './models/paths.ts';
+import { Frame } from './parts/frame.tsx';
+import { Failed, Loading } from './parts/states.tsx';
 
 /** What a screen gets: the parameters of its path. */
 interface ScreenProps {
@@ -15,31 +15,31 @@ type Screen = ComponentType<ScreenProps>;
 
 /** The screens by their paths; each is loaded when it is first shown. */
 const ROUTES: [pattern: string, load: () => Promise<Screen>][] = [
-  ['/', async () => (await import('../screens/now.tsx')).Now],
-  ['/experiments', async () => (await import('../screens/experiments.tsx')).Experiments],
-  ['/experiments/:id', async () => (await import('../screens/experiment.tsx')).Experiment],
-  ['/experiments/:id/batches/:attempt/:batch', async () => (await import('../screens/batch.tsx')).Batch],
+  ['/', async () => (await import('./screens/now.tsx')).Now],
+  ['/experiments', async () => (await import('./screens/experiments.tsx')).Experiments],
+  ['/experiments/:id', async () => (await import('./screens/experiment.tsx')).Experiment],
+  ['/experiments/:id/batches/:attempt/:batch', async () => (await import('./screens/batch.tsx')).Batch],
   [
     '/experiments/:id/batches/:attempt/:batch/trajectory',
-    async () => (await import('../screens/trajectory.tsx')).Trajectory,
+    async () => (await import('./screens/trajectory.tsx')).Trajectory,
   ],
   [
     '/experiments/:id/batches/:attempt/:batch/same-state',
-    async () => (await import('../screens/same-state.tsx')).SameState,
+    async () => (await import('./screens/same-state.tsx')).SameState,
   ],
-  ['/sweeps', async () => (await import('../screens/sweeps.tsx')).Sweeps],
-  ['/sweeps/:id', async () => (await import('../screens/sweep.tsx')).Sweep],
-  ['/comparisons', async () => (await import('../screens/comparisons.tsx')).Comparisons],
-  ['/comparisons/:id', async () => (await import('../screens/comparison.tsx')).Comparison],
-  ['/compare', async () => (await import('../screens/compare.tsx')).Compare],
-  ['/queue', async () => (await import('../screens/queue.tsx')).Queue],
-  ['/clusters', async () => (await import('../screens/clusters.tsx')).Clusters],
-  ['/submit', async () => (await import('../screens/submit.tsx')).Submit],
-  ['/verify', async () => (await import('../screens/verify.tsx')).Verify],
-  ['/rules', async () => (await import('../screens/rules.tsx')).Rules],
-  ['/notifications', async () => (await import('../screens/notifications.tsx')).Notifications],
-  ['/access', async () => (await import('../screens/access.tsx')).Access],
-  ['/system', async () => (await import('../screens/system.tsx')).System],
+  ['/sweeps', async () => (await import('./screens/sweeps.tsx')).Sweeps],
+  ['/sweeps/:id', async () => (await import('./screens/sweep.tsx')).Sweep],
+  ['/comparisons', async () => (await import('./screens/comparisons.tsx')).Comparisons],
+  ['/comparisons/:id', async () => (await import('./screens/comparison.tsx')).Comparison],
+  ['/compare', async () => (await import('./screens/compare.tsx')).Compare],
+  ['/queue', async () => (await import('./screens/queue.tsx')).Queue],
+  ['/clusters', async () => (await import('./screens/clusters.tsx')).Clusters],
+  ['/submit', async () => (await import('./screens/submit.tsx')).Submit],
+  ['/verify', async () => (await import('./screens/verify.tsx')).Verify],
+  ['/rules', async () => (await import('./screens/rules.tsx')).Rules],
+  ['/notifications', async () => (await import('./screens/notifications.tsx')).Notifications],
+  ['/access', async () => (await import('./screens/access.tsx')).Access],
+  ['/system', async () => (await import('./screens/system.tsx')).System],
 ];
 
 function routeOf(path: string) {

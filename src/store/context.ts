@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
-import type { Archive } from '../archive/archive.ts';
-import type { ArchiveReader } from '../archive/archive-reader.ts';
-import type { Keys } from './keys.ts';
-import type { RunScript } from './scripts.ts';
-import type { WakeHub } from './wake-hub.ts';
+import type { Archive } from './archive/archive.ts';
+import type { ArchiveReader } from './archive/archive-reader.ts';
+import type { Keys } from './redis/keys.ts';
+import type { RunScript } from './redis/scripts.ts';
+import type { WakeHub } from './redis/wake-hub.ts';
 
 /** The default limits of the store. */
 export const DEFAULT_STORE_LIMITS = {

@@ -1,6 +1,6 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
 import type { Experiment } from 'echelon-client/calls';
-import { successRate } from '../states.ts';
+import { successRate } from '../../states.ts';
 
 /** Shows the progress of several experiments. */
 export interface Bars {

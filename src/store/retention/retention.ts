@@ -1,12 +1,14 @@
 import { EchelonError } from '../../core/errors.ts';
 import { RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
+import { digestOf } from '../archive/archive-keys.ts';
+import { readSegments } from '../archive/archive-segments.ts';
+import { toAttempts } from '../attempts/record.ts';
 import type { createBatches } from '../batches/batches.ts';
+import { toBatch } from '../batches/record.ts';
 import { storeTime } from '../clock/clock.ts';
-import { type Fields, toAttempts, toBatch } from '../experiments/record.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import { digestOf } from './archive-keys.ts';
-import { readSegments } from './archive-segments.ts';
+import type { Fields } from '../redis/fields.ts';
 
 /** What retention will delete of a project at a stage. */
 interface DueFigures {

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type DemoReport, runDemo } from '../../../../src/cli/demo/demo.ts';
-import { apiFor, keptOutput } from '../../../support/cli.ts';
-import { expandAll } from '../../../support/sweep.ts';
+import { type DemoReport, runDemo } from '../../../../../src/cli/commands/demo/demo.ts';
+import { apiFor, keptOutput } from '../../../../support/cli.ts';
+import { expandAll } from '../../../../support/sweep.ts';
 
 test('cancelled experiments are reported as cancelled', async (t) => {
   const { store, client } = await apiFor(t);
