@@ -90,9 +90,9 @@ def train(fault_in_step: int | None) -> dict:
     logged = [line["echelon/rows_wrong"] for line in trainer.state.log_history if "echelon/rows_wrong" in line]
     return {
         "steps": trainer.state.global_step,
-        "rows": callback.recorder.rows,
-        "gaps": [gap.reason for gap in callback.recorder.gaps],
-        "wrong": callback.recorder.rows_wrong,
+        "rows": callback.verifier.rows,
+        "gaps": [gap.reason for gap in callback.verifier.gaps],
+        "wrong": callback.verifier.rows_wrong,
         "logged": logged,
         "board": board,
         "explanation": callback.report and callback.report.explanation,

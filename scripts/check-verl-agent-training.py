@@ -208,13 +208,6 @@ class Checks:
         assert exported.num_parameters() == base.num_parameters(), exported.num_parameters()
         return f"step {saved.step}, loaded by transformers with {exported.num_parameters()} parameters"
 
-    def exact(self) -> str:
-        spec = {**TRAINING, "advantages": "exact", "estimator": {"name": "hgpo", "baseGroup": True}}
-        run, place = self.run({**spec, "training": {**TRAINING["training"], "steps": 1}})
-        text = run.ended_well().verified(place)
-        assert " 0 rounding" in text, text
-        return text
-
     def other_estimators(self) -> str:
         texts = []
         for name in ("gigpo", "grpo", "reinforce_plus_plus"):
@@ -248,7 +241,6 @@ def main() -> int:
             check("a third step from the checkpoint", checks.resumed)
             check("an evaluation of a checkpoint", checks.evaluation)
             check("an export of a checkpoint", checks.export)
-            check("a training with exact advantages", checks.exact)
             check("trainings with other estimators", checks.other_estimators)
             check("a training that fails", checks.failure)
     print(", ".join(f"{value} {key}" for key, value in COUNTS.items()))

@@ -282,17 +282,15 @@ class Checks:
         assert self.capture_hook is not None and after is not before and after.__wrapped__ is before, "not wrapped once"
         return "create_rl_dataset loaded it twice, wrapped once; the recipe's dataset reads our 16 rows"
 
-    def advantages(self, device: str, exact: bool = False) -> str:
+    def advantages(self, device: str) -> str:
         import numpy as np
         import torch
         from verl_agent_support import Reports, verify
 
         before = Reports(self.spool)
-        self.capture_hook.exact = exact
         for step, (name, *overrides) in enumerate(SETTINGS, start=1):
             config = merged(self.home, [f"algorithm.adv_estimator={name}", *SIZES, *overrides])
             one_step(self.modules, self.capture_hook, config, Rollout(torch, np, 4, 8, 20, 16, step), step, device)
-        self.capture_hook.exact = False
         assert self.capture_hook.reporter.flush(60) and not self.capture_hook.failures and not self.capture_hook.reporter.failures
         after = Reports(self.spool)
         batches, gaps = after.batches[len(before.batches) :], after.of("gap")[len(before.of("gap")) :]
@@ -301,8 +299,6 @@ class Checks:
         total = {key: sum(one[key] for one in reports) for key in ("rows", "exact", "rounding", "wrong", "unverifiable")}
         bad = [(SETTINGS[place], one["wrong"], one["findings"]) for place, one in enumerate(reports) if not one["ok"]]
         assert total["wrong"] == total["unverifiable"] == 0 and not bad, f"{total}, {bad}"
-        if exact:
-            assert all(one["rounding"] == 0 for one, (name, *_) in zip(reports, SETTINGS) if name == "hgpo"), total
         return f"{len(batches)} batches on {device}: " + ", ".join(f"{value} {key}" for key, value in total.items())
 
     def own_trainer(self) -> str:
@@ -493,7 +489,6 @@ def main() -> int:
         check("the recipe is imported", checks.imports)
         check("the capture hook is loaded by the recipe's own dataset hook", checks.hook)
         check("advantages of the recipe under the capture hook", lambda: checks.advantages("cpu"))
-        check("exact advantages", lambda: checks.advantages("cpu", exact=True))
         check("verl-agent's own trainer under echelon-capture", checks.own_trainer)
         check("a batch that cannot be verified", checks.others)
         check("metrics", checks.metrics)
@@ -507,7 +502,6 @@ def main() -> int:
             check(f"preset {name}", lambda specs=specs: check_preset(home, options.node, specs))
         if options.gpu:
             check("advantages on the GPU", lambda: checks.advantages(gpu_device()))
-            check("exact advantages on the GPU", lambda: checks.advantages(gpu_device(), exact=True))
             check("the capture hook's cost on the GPU", lambda: checks.overhead(gpu_device()))
     print(", ".join(f"{value} {key}" for key, value in COUNTS.items()))
     return int(COUNTS["failed"] > 0)

@@ -26,6 +26,8 @@ if [ "$(printf '%s\n' 2.52 "$version" | sort -V | head -1)" != 2.52 ] && [ "$exc
   fail "Ray $version knows no tokens, so other users of the node could run code as this one: use Ray 2.52 or newer, or --exclusive"
 fi
 
+# A job that the site has started again has a new Ray.
+rm -f "$notes/$job.json"
 me=$(hostname -I | awk '{ print $1 }')
 # Ports by the job's number, so that jobs of one node do not meet: below Ray's own ports, which begin at 10002.
 base=$((4000 + job * 4 % 5000))
@@ -36,6 +38,10 @@ if [ "$role" = head ]; then
   options+=(--head --port="$base" --ray-client-server-port=$((base + 1)) --include-dashboard=false)
 else
   options+=(--address="$head")
+fi
+
+if [ "$role" = node ] && ! timeout 20 bash -c ': <>"/dev/tcp/$1/$2"' sh "${head%:*}" "${head##*:}" 2>/dev/null; then
+  fail "$(hostname) cannot reach the head's Ray at $head: the network between nodes must let jobs of one user reach each other"
 fi
 
 ended='' drained=''

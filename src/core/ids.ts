@@ -102,3 +102,9 @@ export function childId(sweep: string, index: number, run: number): string {
   for (let shift = 15; shift >= 0; shift -= 5) text += ALPHABET[(place >> shift) & 31];
   return `exp-${sweep.slice(4, 20)}${text}`;
 }
+
+/** Names an attempt. */
+export interface AttemptName {
+  experiment: string;
+  attempt: number;
+}

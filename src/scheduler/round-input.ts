@@ -1,14 +1,13 @@
 import type { Pause } from '../schemas/answer-parts.ts';
 import type { Project } from '../schemas/project.ts';
 import type { Allocation, Cluster } from '../store/clusters/types.ts';
-import type { Pauses, QueuedExperiment, QueueSnapshot } from '../store/queue/types.ts';
-import type { Store } from '../store/store.ts';
+import type { Pauses, QueuedExperiment, QueueSnapshot, RecordedPace } from '../store/queue/types.ts';
 import type { SchedulerCluster, Span } from './nodes.ts';
 import type { Victim } from './preemption.ts';
 import type { ProjectPolicy } from './quotas.ts';
 import type { ScheduleInput } from './schedule.ts';
 import { slurmWait } from './slurm-words.ts';
-import { expectedEnd, expectedLength, sinceCheckpoint } from './spans.ts';
+import { expectedEnd, expectedLength, sinceCheckpoint, untilSaved } from './spans.ts';
 
 /*
  * The input of a scheduling round from the state of the store. Scheduling rounds and what-if answers both use it, so that
@@ -19,7 +18,7 @@ import { expectedEnd, expectedLength, sinceCheckpoint } from './spans.ts';
 const PACED = 512;
 
 /** Expected ends of running experiments, which of them may be preempted, and expected run times of queued ones. */
-export type Paces = Required<Pick<ScheduleInput, 'ends' | 'victims' | 'lengths'>>;
+export type Paces = Required<Pick<ScheduleInput, 'ends' | 'victims' | 'lengths' | 'saves'>>;
 
 /** The input of a round without the queued experiments and the paces. */
 export function roundInput({
@@ -90,31 +89,46 @@ export function pauseInWords(pause: Pause | null | undefined): string | null {
   return ` by ${pause.by}${pause.reason === null ? '' : `: ${pause.reason}`}`;
 }
 
-/** The ids of the queued experiments whose paces a round reads. */
-export function pacedOf(queued: readonly QueuedExperiment[]): string[] {
-  return queued.slice(0, PACED).map(({ experiment }) => experiment);
+/** The experiments whose paces a round needs: all that have an allocation, and the first queued ones. */
+export interface Paced {
+  held: readonly Allocation[];
+  queued: readonly string[];
 }
 
-/** Reads the paces of all experiments with an allocation, and of the queued ones in `asked`. */
-export async function readPaces(
-  store: Store,
+/** See {@link Paced}. */
+export function pacedOf(
   allocations: ReadonlyMap<string, readonly Allocation[]>,
-  { asked, now }: { asked: readonly string[]; now: number },
-): Promise<Paces> {
-  const held = [...allocations.values()].flat();
-  const running = held.map(({ experiment }) => experiment);
-  const paces = await store.queue.paces([...running, ...asked]);
+  queued: readonly QueuedExperiment[],
+): Paced {
+  const first = queued.slice(0, PACED);
+  return { held: [...allocations.values()].flat(), queued: first.map(({ experiment }) => experiment) };
+}
+
+/** The ids of {@link Paced}. */
+export function pacedIds({ held, queued }: Paced): string[] {
+  return [...held.map(({ experiment }) => experiment), ...queued];
+}
+
+/** What the speeds of experiments (by id) mean for a round at `now` (ms since 1970). */
+export function toPaces(
+  { held, queued }: Paced,
+  paces: ReadonlyMap<string, RecordedPace>,
+  now: number,
+): Paces {
   const ends = new Map<string, Span>();
   const lengths = new Map<string, Span>();
-  for (const id of running) {
+  const saves = new Map<string, number>();
+  for (const { experiment: id } of held) {
     const pace = paces.get(id);
     const end = pace && expectedEnd(pace, now);
     if (end) ends.set(id, end);
   }
-  for (const id of asked) {
+  for (const id of queued) {
     const pace = paces.get(id);
     const length = pace && expectedLength(pace);
     if (length) lengths.set(id, length);
+    const saved = pace && untilSaved(pace);
+    if (saved != null) saves.set(id, saved);
   }
   const victims = new Map<string, Victim>();
   for (const { experiment, project, priorityClass } of held) {
@@ -127,5 +141,5 @@ export async function readPaces(
       lostMs: sinceCheckpoint(pace, now),
     });
   }
-  return { ends, victims, lengths };
+  return { ends, victims, lengths, saves };
 }

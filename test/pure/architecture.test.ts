@@ -116,7 +116,18 @@ const VERIFIER_ORDER = [
     'format',
   ],
   ...['bounds', 'provenance', 'identify', 'step/losses', 'step/engines', 'step/model', 'step/stages', 'step'],
-  ...['identify/steps', 'explain', 'dumps', 'dumps/steps', 'verify', 'html', 'pool', 'frames', 'cli'],
+  ...[
+    'identify/steps',
+    'explain',
+    'dumps',
+    'dumps/steps',
+    'run-folder',
+    'verify',
+    'html',
+    'pool',
+    'frames',
+    'cli',
+  ],
   ...['browser/node', 'browser', ''],
 ];
 
@@ -166,6 +177,17 @@ test('no import of code or of a type is part of a cycle', () => {
     done.add(file);
   };
   for (const file of sources) visit(file);
+});
+
+test('no two folders import each other, unless one is in the other', () => {
+  const edges = new Set<string>();
+  for (const { from, to } of imports) edges.add(`${dirname(from)} ${dirname(to)}`);
+  const circles = [...edges].filter((edge) => {
+    const [from, to] = edge.split(' ') as [string, string];
+    const isWithin = `${from}/`.startsWith(`${to}/`) || `${to}/`.startsWith(`${from}/`);
+    return !isWithin && edges.has(`${to} ${from}`);
+  });
+  assert.deepEqual(circles, []);
 });
 
 test('generated code is imported only by its own module', () => {

@@ -12,14 +12,15 @@ import os
 
 from . import verl_agent_steps, verl_steps
 from .recorder import say
+from .settings import Settings
 
 
 def _follow() -> None:
     is_agent = importlib.util.find_spec(verl_steps.WORKERS_MODULE) is None
     trainer = verl_agent_steps if is_agent else verl_steps
     try:
-        every, profile = os.environ.get("ECHELON_STEPS_EVERY"), os.environ.get("ECHELON_STEPS_PROFILE")
-        trainer.follow_steps(int(every or 10), profile or "minimal")
+        settings = Settings.of(os.environ)
+        trainer.follow_steps(settings.steps_every, settings.profile)
     except Exception as error:  # noqa: BLE001 - the capture must never fail a training
         say(f"optimizer steps are not captured: {type(error).__name__}: {error}")
 

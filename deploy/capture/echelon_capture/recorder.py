@@ -11,13 +11,13 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from .exchange import Exchange
 from .ranks import rank_of
-from .runs import RunSink
 from .reporter import Reporter
+from .runs import RunSink
+from .settings import Settings
 from .sinks import FolderSink, SpoolSink
 from .version import PRODUCER
 
 FLUSH_SECONDS = 15.0
-DEFAULT_FOLDER = "echelon-capture"
 # Arguments of a batch that do not have one entry per row.
 _NOT_COLUMNS = frozenset(("estimator", "provenance", "name", "texts", "incomplete", "reward_weights"))
 
@@ -114,15 +114,16 @@ class Recorder:
         # The number of problems that standard error shows already.
         self._said = 1
         self._facts: dict[str, Any] = {"producer": PRODUCER}
-        self._is_silent = is_silent(environment)
-        self._sink = self._sink_of(environment)
-        folder = FolderSink(folder_of(environment))
-        self._announced = Announced(self._sink, folder, self._exchange_of(environment), self.problems)
+        settings = Settings.of(environment)
+        self._is_silent = settings.is_silent
+        self._sink = self._sink_of(settings, environment)
+        folder = FolderSink(settings.own_folder)
+        self._announced = Announced(self._sink, folder, self._exchange_of(settings), self.problems)
         self._reporter = Reporter(self._announced)
-        if environment.get("ECHELON_EXPERIMENT"):
-            self._facts["experiment"] = environment["ECHELON_EXPERIMENT"]
+        if settings.experiment:
+            self._facts["experiment"] = settings.experiment
             with self.problems.caught("ECHELON_ATTEMPT is ignored"):
-                self._facts["attempt"] = int(environment.get("ECHELON_ATTEMPT") or 0)
+                self._facts["attempt"] = int(settings.attempt or 0)
 
     def batch(self, training_step: int, columns: Mapping[str, Any]) -> None:
         """See `echelon_capture.batch`."""
@@ -194,19 +195,19 @@ class Recorder:
             say(f"{lost} problems in all")
         return is_written
 
-    def _sink_of(self, environment: Mapping[str, str]) -> Any:
-        if environment.get("ECHELON_SPOOL"):
+    def _sink_of(self, settings: Settings, environment: Mapping[str, str]) -> Any:
+        if settings.spool:
             with self.problems.caught("ECHELON_SPOOL is set, but its writer cannot be loaded, so files are written"):
                 return SpoolSink(environment)
-        elif _is_run(environment) and not self._is_silent:
-            return RunSink(environment, failed=self.problems.add, lost=lambda: self._reporter.lost)
-        return FolderSink(folder_of(environment))
+        elif settings.is_run and not self._is_silent:
+            return RunSink(settings, failed=self.problems.add, lost=lambda: self._reporter.lost)
+        return FolderSink(settings.own_folder)
 
-    def _exchange_of(self, environment: Mapping[str, str]) -> Exchange | None:
+    def _exchange_of(self, settings: Settings) -> Exchange | None:
         """None if each rank has files of its own. The folder must be one that all ranks reach."""
         if isinstance(self._sink, SpoolSink):
-            return Exchange(os.path.join(environment["ECHELON_SPOOL"], "..", "ranks"))
-        return Exchange(os.path.join(capture_folder(environment), "ranks")) if _is_run(environment) else None
+            return Exchange(os.path.join(settings.spool, "..", "ranks"))
+        return Exchange(os.path.join(settings.folder, "ranks")) if settings.is_run else None
 
     def _taken(self, step: int, columns: Mapping[str, Any]) -> dict[str, Any]:
         taken = {name: value if name in _NOT_COLUMNS else copied(value) for name, value in columns.items()}
@@ -231,28 +232,6 @@ def say(text: str) -> None:
         print(f"echelon-capture: {text}", file=sys.stderr, flush=True)
     except Exception:  # noqa: BLE001 - standard error may be closed
         pass
-
-
-def _is_run(environment: Mapping[str, str]) -> bool:
-    return bool(environment.get("ECHELON_URL") and environment.get("ECHELON_TOKEN"))
-
-
-def is_silent(environment: Mapping[str, str]) -> bool:
-    """Whether this process of a distributed training captures optimizer steps only: by default all but rank 0."""
-    return environment.get("RANK", "") not in ("", "0") and environment.get("ECHELON_CAPTURE_RANKS") != "all"
-
-
-def capture_folder(environment: Mapping[str, str]) -> str:
-    """The folder of the captured files of all ranks."""
-    return environment.get("ECHELON_CAPTURE_DIR") or DEFAULT_FOLDER
-
-
-def folder_of(environment: Mapping[str, str]) -> str:
-    """The folder of captured files; a folder per rank inside it if all ranks capture."""
-    folder = capture_folder(environment)
-    rank = environment.get("RANK", "")
-    of_each = rank != "" and environment.get("ECHELON_CAPTURE_RANKS") == "all"
-    return os.path.join(folder, f"rank-{rank}") if of_each else folder
 
 
 def copied(values: Any) -> Any:

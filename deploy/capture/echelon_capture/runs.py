@@ -19,8 +19,8 @@ import uuid
 from collections import deque
 from typing import Any, Callable, Mapping
 
-from .format import build_batch
-from .format import build_step_batch
+from .format import build_batch, build_step_batch
+from .settings import Settings
 
 PART_BYTES = 128 * 1024
 # A request of the API has at most 256 events and 256 kB.
@@ -42,11 +42,11 @@ class Refused(Exception):
 class RunSink:
     """A run, opened with the first report. `lost` counts the reports that did not reach this sink."""
 
-    def __init__(self, environment: Mapping[str, str], failed: Callable[[str], None], lost: Callable[[], int]) -> None:
+    def __init__(self, settings: Settings, failed: Callable[[str], None], lost: Callable[[], int]) -> None:
         """`failed` is called once if the API refuses the run."""
-        self._url = environment["ECHELON_URL"].rstrip("/")
-        self._key = environment["ECHELON_TOKEN"]
-        self._name = environment.get("ECHELON_RUN_NAME") or os.path.basename(sys.argv[0]) or "run"
+        self._url = settings.url.rstrip("/")
+        self._key = settings.token
+        self._name = settings.run_name or os.path.basename(sys.argv[0]) or "run"
         self._failed = failed
         self._lost = lost
         self._told_lost = 0

@@ -8,9 +8,8 @@ import os
 import time
 from typing import Any, Callable, Mapping
 
-from .format import build_batch, write_batch_file
+from .format import build_batch, build_step_batch, write_batch_file
 from .ranks import rank_of
-from .format import build_step_batch
 from .version import PRODUCER
 
 

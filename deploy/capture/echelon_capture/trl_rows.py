@@ -18,9 +18,12 @@ _ROLLOUTS = "_echelon_rollouts"
 class Rollout:
     """The rows that one process generated for the training step `number`."""
 
-    def __init__(self, number: int, first: int, ids: list[list[int]], tools: list[list[int]] | None, old: Any) -> None:
-        """`first`: place of the first row. `old`: the old log-probs as they were computed; None if there are none."""
-        self.number, self.first = number, first
+    def __init__(
+        self, number: int, first: int, ids: list[list[int]], tools: list[list[int]] | None, old: Any, version: int | None = None
+    ) -> None:
+        """`first`: place of the first row. `old`: the old log-probs as they were computed; None if there are none. `version`: number of
+        the first update after the weights that generated the rows; None if it is not known."""
+        self.number, self.first, self.version = number, first, version
         self._ids, self._tools, self._old = ids, tools, old
         self._digests: list[str] | None = None
 
@@ -122,7 +125,16 @@ class Rollouts:
             return
         first = trainer.accelerator.process_index * len(completions)
         result[ROW] = completions.new_tensor(range(first, first + len(completions)))
-        self.latest = Rollout(int(trainer.state.global_step) + 1, first, *generated, result.get("old_per_token_logps"))
+        number = int(trainer.state.global_step) + 1
+        self.latest = Rollout(number, first, *generated, result.get("old_per_token_logps"), _version(trainer, number))
+
+
+def _version(trainer: Any, number: int) -> int | None:
+    """The version of the weights that have just generated: the trainer's, or those that vLLM loaded last."""
+    if not trainer.use_vllm:
+        return number
+    loaded = getattr(trainer, "_last_loaded_step", None)
+    return None if loaded is None else int(loaded) + 1
 
 
 def rollouts_of(trainer: Any) -> Rollouts:

@@ -35,6 +35,8 @@ def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> Non
     rollouts = rollouts_of(trainer)
     steps = Steps(every, profile, Rank(trainer.accelerator.process_index, trainer.accelerator.num_processes))
     seen: list[Any] = []
+    # Of the generations of the micro-batches since the last update, in updates.
+    ages: list[int] = []
     compute, log_probs = trainer._compute_loss, trainer._get_per_token_logps_and_entropies
 
     @functools.wraps(log_probs)
@@ -48,12 +50,20 @@ def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> Non
         if trainer.model.training:
             with steps.guarded():
                 _take(steps, trainer, inputs, seen, loss, rollouts.latest)
+                if rollouts.latest is not None:
+                    ages.append(int(trainer.state.global_step) + 1 - rollouts.latest.number)
         seen.clear()
         return loss
 
+    def staleness() -> dict[str, int]:
+        """TRL generates with the weights of the trainer, so that no row is older than its generation."""
+        oldest = {"maxStaleness": max(ages)} if ages else {}
+        ages.clear()
+        return oldest
+
     trainer._compute_loss = _compute_loss
     trainer._get_per_token_logps_and_entropies = _get_per_token_logps_and_entropies
-    settings = lambda: {**settings_of(trainer, steps.micro_batches), **_window(trainer), "reported": _reported(trainer)}  # noqa: E731
+    settings = lambda: {**settings_of(trainer, steps.micro_batches), **_window(trainer), **staleness(), "reported": _reported(trainer)}  # noqa: E731
     trainer.add_callback(ends(steps, settings))
 
 
@@ -76,18 +86,19 @@ def _take(steps: Steps, trainer: Any, inputs: Any, seen: list[Any], loss: Any, r
         "reportedDenominator": None if trainer.loss_type in _PER_MICRO_BATCH else _normalizer(trainer, inputs),
         "reportedLoss": None if any(getattr(trainer, name, False) for name in _MORE_LOSSES) else loss.detach(),
     }
-    # A weight is verified from the log-probs that it is made of.
+    # A weight and the off-policy mask are verified from the log-probs that they are made of.
     weighed = ("rolloutWeight", "rolloutLogProb") if "importance_sampling_ratio" in inputs else ()
+    if getattr(trainer, "off_policy_mask_threshold", None) is not None:
+        weighed = (*weighed, "rolloutLogProb")
     number = int(trainer.state.global_step) + 1
     steps.take(
         number, columns, advantage=inputs["advantages"], facts=facts, needed=("referenceLogProb", *weighed),
-        rows=_rows(rollout, inputs, has_version=not trainer.use_vllm) if steps.has_tokens(number) else None,
+        rows=_rows(rollout, inputs) if steps.has_tokens(number) else None,
     )  # fmt: skip
 
 
-def _rows(rollout: Rollout | None, inputs: Any, has_version: bool) -> Any:
-    """What is known of the rows of a micro-batch, for the thread that writes. `has_version`: the weights that generated them are those
-    of the trainer; vLLM's are those that it loaded last."""
+def _rows(rollout: Rollout | None, inputs: Any) -> Any:
+    """What is known of the rows of a micro-batch, for the thread that writes."""
     places = inputs.get(ROW)
     if rollout is None or places is None:
         return None
@@ -97,8 +108,8 @@ def _rows(rollout: Rollout | None, inputs: Any, has_version: bool) -> Any:
         own = places.cpu().numpy()
         trained = ids.cpu().numpy()
         rows = {"trajectory": rollout.names(own)}
-        if has_version:
-            rows["policyVersionStart"] = [rollout.number] * len(own)
+        if rollout.version is not None:
+            rows["policyVersionStart"] = [rollout.version] * len(own)
         return {
             "rows": rows,
             "tokens": {"sampled": rollout.sampled(own, trained.shape[1])},
@@ -138,6 +149,7 @@ def settings_of(trainer: Any, micro_batches: int) -> dict[str, Any]:
         "trainerVersion": version_of("trl"),
         "policyLoss": _policy_loss(trainer, policy),
         "aggregation": _aggregation(trainer, micro_batches),
+        **_off_policy(trainer),
         **_kl(trainer),
         **_correction(trainer),
     }
@@ -147,9 +159,8 @@ def _policy_loss(trainer: Any, policy: str) -> dict[str, Any]:
     of_row = trainer.importance_sampling_level == "sequence"
     clip = {"clipLow": trainer.epsilon_low, "clipHigh": trainer.epsilon_high}
     args = trainer.args
-    for name, off in (("off_policy_mask_threshold", None), ("top_entropy_quantile", 1.0)):
-        if getattr(trainer, name, off) != off:
-            raise ValueError(f"not verifiable: {name}={getattr(trainer, name)!r}")
+    if getattr(trainer, "top_entropy_quantile", 1.0) != 1.0:
+        raise ValueError(f"not verifiable: top_entropy_quantile={trainer.top_entropy_quantile!r}")
     if policy == "grpo" and of_row and args.delta is None:
         return {"name": "gspo", **clip}
     if policy == "grpo" and not of_row:
@@ -174,6 +185,16 @@ def _aggregation(trainer: Any, micro_batches: int) -> dict[str, Any]:
     # Otherwise the tokens of the generation batch are not those of the step.
     is_whole = micro_batches == trainer.args.steps_per_generation
     return {"mode": "token-mean", "scope": "global" if is_whole else "window"}
+
+
+def _off_policy(trainer: Any) -> dict[str, Any]:
+    """The mask of rows that moved away from the policy that sampled them. Versions of TRL without it have no such attribute."""
+    threshold = getattr(trainer, "off_policy_mask_threshold", None)
+    if threshold is None:
+        return {}
+    # TRL compares with the log-probs of vLLM if it has them.
+    has_engine = any("sampling_per_token_logps" in inputs for inputs in trainer._buffered_inputs)
+    return {"offPolicyMask": {"threshold": threshold, "sampledBy": "rollout" if has_engine else "old"}}
 
 
 def _kl(trainer: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, Mapping
 from .ranks import Rank
 from .row_marks import ROW, STEP
 from .steps import Steps, version_of
-from .verl_rows import DIGEST, correction_in, digests, marked
+from .verl_rows import DIGEST, SAMPLED, correction_in, digests, marked
 
 LOSSES_MODULE = "verl.workers.utils.losses"
 WORKERS_MODULE = "verl.workers.engine_workers"
@@ -26,6 +26,8 @@ _COUNTS = {
     **dict.fromkeys(("seq-mean-token-mean", "seq-mean-token-sum", "seq-mean-token-sum-norm"), "global_batch_size"),
 }
 _CLAMP = {"logRatioClamp": 20}
+# Losses that ignore the configured mode. The KL term keeps it.
+_OWN_MODES = dict.fromkeys(("sapo", "geo_mean"), "seq-mean-token-mean")
 _KLS = {"kl": "k1", "k1": "k1", "abs": "abs", "mse": "k2", "k2": "k2", "low_var_kl": "k3", "k3": "k3"}
 
 
@@ -103,6 +105,7 @@ def _take(steps: Steps, number: int, call: dict[str, Any], result: Any, engine: 
     columns = {
         "mask": mask,
         "id": _of_response(data, "responses", mask),
+        "sampled": _of_response(data, SAMPLED, mask),
         "rolloutLogProb": _of_response(data, "rollout_log_probs", mask),
         "logProb": call["log_prob"],
         "oldLogProb": call["old_log_prob"],
@@ -110,9 +113,10 @@ def _take(steps: Steps, number: int, call: dict[str, Any], result: Any, engine: 
         "rolloutWeight": call.get("rollout_is_weights"),
     }
     info, scaler = call["config"].global_batch_info, getattr(engine, "scaler", None)
+    counted = _COUNTS.get(_OWN_MODES.get(call["name"], call["loss_agg_mode"])) if call["name"] != "geo_mean" else None
     facts = {
         "lossScale": scaler.get_scale() if scaler is not None else None,
-        "reportedDenominator": info[_COUNTS[call["loss_agg_mode"]]] if call["loss_agg_mode"] in _COUNTS else None,
+        "reportedDenominator": info[counted] if counted is not None else None,
         "reported": _reported(call["name"], metrics) or None,
         "reportedLoss": loss.detach() if not call["config"].entropy_coeff else None,
         "width": mask.shape[1],
@@ -120,7 +124,7 @@ def _take(steps: Steps, number: int, call: dict[str, Any], result: Any, engine: 
     # A weight is made of the log-probs of both engines.
     weighed = ("rolloutWeight", "rolloutLogProb") if call.get("rollout_is_weights") is not None else ()
     steps.take(
-        number, columns, advantage=call["advantages"], facts=facts, needed=("referenceLogProb", *weighed),
+        number, columns, advantage=call["advantages"], facts=facts, needed=("sampled", "referenceLogProb", *weighed),
         rows=_rows(data, columns["id"], call["old_log_prob"]),
     )  # fmt: skip
 
@@ -166,11 +170,12 @@ def _of_response(data: Any, key: str, mask: Any) -> Any:
 
 
 # verl's metrics of a micro-batch by the keys of the format, with the losses that compute them as the format says.
-_WITH_KL = ("vanilla", "gspo", "cispo", "sapo", "dppo_tv")
+_WITH_KL = ("vanilla", "gspo", "cispo", "sapo", "dppo_tv", "geo_mean")
+_CLIPPED = ("vanilla", "geo_mean")
 _METRICS = {
     "actor/pg_loss": ("policyLoss", None), "kl_loss": ("klLoss", None),
-    "actor/ppo_kl": ("approxKl", _WITH_KL), "actor/pg_clipfrac": ("clipFraction", ("vanilla",)),
-    "actor/pg_clipfrac_lower": ("clipFractionLower", ("vanilla",)),
+    "actor/ppo_kl": ("approxKl", _WITH_KL), "actor/pg_clipfrac": ("clipFraction", _CLIPPED),
+    "actor/pg_clipfrac_lower": ("clipFractionLower", _CLIPPED),
 }  # fmt: skip
 
 
@@ -192,12 +197,14 @@ def settings_of(call: dict[str, Any], correction: dict[str, Any]) -> dict[str, A
         "trainerVersion": version_of("verl"),
         "backend": str(config.strategy),
         "policyLoss": _policy_loss(call["name"], config),
-        "aggregation": _aggregation(call["loss_agg_mode"], config),
+        "aggregation": _aggregation(call["name"], call["loss_agg_mode"], config),
     }
     if call.get("rollout_is_weights") is not None:
         settings["rolloutCorrection"] = correction
     if config.use_kl_loss:
         settings["kl"] = {"coefficient": config.kl_loss_coef, **kl_estimator(config.kl_loss_type)}
+        if call["name"] in _OWN_MODES:
+            settings["kl"]["aggregation"] = _aggregation("", call["loss_agg_mode"], config)
     return settings
 
 
@@ -217,12 +224,19 @@ def _policy_loss(name: str, config: Any) -> dict[str, Any]:
         return {"name": "sapo", "tauPositive": config.tau_pos, "tauNegative": config.tau_neg, **_CLAMP}
     if name == "gpg":
         return {"name": "reinforce"}
+    if name == "geo_mean":
+        return {"name": "gmpo", **clip}
+    if name == "dro":
+        return {"name": "dro", "beta": config.policy_loss.dro_beta}
     raise ValueError(f"not verifiable: loss_mode={name!r}")
 
 
-def _aggregation(mode: str, config: Any) -> dict[str, Any]:
-    """Over all micro-batches and ranks, whatever counts the trainer has: they are checked."""
-    scale = config.loss_scale_factor
+def _aggregation(loss: str, mode: str, config: Any) -> dict[str, Any]:
+    """Over all micro-batches and ranks, whatever counts the trainer has: they are checked. `loss`: empty for the KL term."""
+    mode, scale = _OWN_MODES.get(loss, mode), config.loss_scale_factor
+    if loss == "geo_mean":
+        # A plain mean over the rows of a micro-batch; verl adds the micro-batches, and averages over the ranks.
+        return {"mode": mode, "scope": "micro-batch", "microBatches": "sum"}
     return {"mode": mode, "scope": "global", **({"scaleFactor": scale} if scale and mode.endswith("norm") else {})}
 
 

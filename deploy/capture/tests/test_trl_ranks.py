@@ -22,6 +22,10 @@ RIGHT = {
     "bnpo": dict(loss_type="bnpo"),
     "dr_grpo": dict(loss_type="dr_grpo"),
     "cispo, two passes": dict(loss_type="cispo", epsilon_high=1.28, num_iterations=2),
+    "grpo with KL and an off-policy mask": dict(loss_type="grpo", beta=0.5, off_policy_mask_threshold=0.001, num_iterations=2),
+    "dapo with ratios of rows and an off-policy mask": dict(
+        importance_sampling_level="sequence", off_policy_mask_threshold=0.001, num_iterations=2
+    ),
 }
 
 
@@ -97,6 +101,24 @@ PLANTED = {
     "50 the tokens of the rank": items(lambda inputs, count, size: count * 0 + 41 * size),
     "70 times micro-batches and ranks": scaled(lambda size: MICRO_BATCHES * size),
 }
+
+
+@contextlib.contextmanager
+def without_off_policy_mask(trainer, _size):
+    """The setting of the off-policy mask has no effect."""
+    own = trainer._compute_loss
+
+    def faulty(model, inputs):
+        stated, trainer.off_policy_mask_threshold = trainer.off_policy_mask_threshold, None
+        try:
+            return own(model, inputs)
+        finally:
+            trainer.off_policy_mask_threshold = stated
+
+    trainer._compute_loss = faulty
+    yield
+
+
 # What the loss gets is not what was generated and estimated.
 RECEIVED = {
     "advantages of the other slice": generated(other_slice),
@@ -111,6 +133,9 @@ CASES = {
     **{f"right/{name}": trains(**settings) for name, settings in RIGHT.items()},
     **{f"planted/{name}": trains(plant, max_steps=1) for name, plant in PLANTED.items()},
     "planted/25 in means of rows": trains(full_window, max_steps=1, loss_type="grpo"),
+    "planted/an off-policy mask without effect": trains(
+        without_off_policy_mask, loss_type="grpo", beta=0.5, off_policy_mask_threshold=0.001, num_iterations=2
+    ),
     "planted/20 in bfloat16": trains(scaled(lambda size: size), max_steps=1, bf16=True),
 }
 

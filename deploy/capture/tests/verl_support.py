@@ -16,7 +16,7 @@ def config_of(mode="vanilla", **settings):
 
     return ActorConfig(
         strategy="fsdp", rollout_n=2, ppo_micro_batch_size_per_gpu=2, clip_ratio_low=0.2, clip_ratio_high=0.28,
-        policy_loss=PolicyLossConfig(loss_mode=mode), **settings,
+        policy_loss=PolicyLossConfig(loss_mode=mode, **({"dro_beta": 0.7} if mode == "dro" else {})), **settings,
     )  # fmt: skip
 
 

@@ -8,12 +8,12 @@ import inspect
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 if TYPE_CHECKING:
-    from .recorder import Recorder
+    from .training_verifier import TrainingVerifier
 
 _CORE = "verl.trainer.ppo.core_algos"
 
 
-def follow_trl(recorder: Recorder) -> None:
+def follow_trl(verifier: TrainingVerifier) -> None:
     """Verifies the batches of every GRPOTrainer that is made from now on, also of its subclasses. ImportError without TRL and
     echelon-capture."""
     from echelon_capture.trl import follow
@@ -25,9 +25,9 @@ def follow_trl(recorder: Recorder) -> None:
     def made(self: Any, *arguments: Any, **keywords: Any) -> None:
         make(self, *arguments, **keywords)
         try:
-            follow(self, recorder)
+            follow(self, verifier)
         except Exception as error:  # noqa: BLE001 - a test of another kind must not fail
-            recorder.gap(0, 0, f"{type(error).__name__}: {error}")
+            verifier.gap(0, 0, f"{type(error).__name__}: {error}")
 
     trainer.__init__ = made
 
@@ -45,7 +45,7 @@ _VERL: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 }
 
 
-def follow_verl(recorder: Recorder) -> None:
+def follow_verl(verifier: TrainingVerifier) -> None:
     """Verifies every call of verl's estimators in core_algos that are known here. Call it before other modules import them by
     name. ImportError without verl."""
     core = importlib.import_module(_CORE)
@@ -54,14 +54,14 @@ def follow_verl(recorder: Recorder) -> None:
         original = getattr(core, name, None)
         if original is None:
             continue
-        wrapped = _verified(original, estimator_of, recorder)
+        wrapped = _verified(original, estimator_of, verifier)
         setattr(core, name, wrapped)
         for key, registered in registry.items():
             if registered is original:
                 registry[key] = wrapped
 
 
-def _verified(original: Callable[..., Any], estimator_of: Callable[[Mapping[str, Any]], dict[str, Any]], recorder: Recorder) -> Any:
+def _verified(original: Callable[..., Any], estimator_of: Callable[[Mapping[str, Any]], dict[str, Any]], verifier: TrainingVerifier) -> Any:
     signature = inspect.signature(original)
 
     @functools.wraps(original)
@@ -70,20 +70,20 @@ def _verified(original: Callable[..., Any], estimator_of: Callable[[Mapping[str,
         bound = signature.bind(*arguments, **keywords)
         bound.apply_defaults()
         try:
-            _record(recorder, bound.arguments, estimator_of(bound.arguments), result[0])
+            _record(verifier, bound.arguments, estimator_of(bound.arguments), result[0])
         except Exception as error:  # noqa: BLE001 - a verification must never fail a training
-            recorder.gap(0, 0, f"{type(error).__name__}: {error}")
+            verifier.gap(0, 0, f"{type(error).__name__}: {error}")
         return result
 
     return call
 
 
-def _record(recorder: Recorder, call: Mapping[str, Any], estimator: dict[str, Any], advantages: Any) -> None:
+def _record(verifier: TrainingVerifier, call: Mapping[str, Any], estimator: dict[str, Any], advantages: Any) -> None:
     mask, rewards = call["response_mask"], call["token_level_rewards"]
     # A row has one advantage at all its response tokens. The first of them need not be the first of the row.
     first = mask.long().argmax(-1).unsqueeze(-1)
-    recorder.batch(
-        recorder.batches + 1,
+    verifier.batch(
+        verifier.batches + 1,
         estimator=estimator,
         group=call["index"],
         trajectory=range(len(mask)),

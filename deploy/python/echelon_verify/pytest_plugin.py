@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generator
 import pytest
 
 if TYPE_CHECKING:
-    from .recorder import Recorder
+    from .training_verifier import TrainingVerifier
     from .report import ArrayReport
 
 _FOLLOWED = ("trl", "verl")
@@ -31,9 +31,9 @@ class Session:
         self.test = ""
         self.batches: list[dict[str, Any]] = []
         self.gaps: list[dict[str, Any]] = []
-        # Recorders of the whole run, and of the test that runs.
-        self.recorders: list[Recorder] = []
-        self.own_recorders: list[Recorder] = []
+        # Verifiers of the whole run, and of the test that runs.
+        self.verifiers: list[TrainingVerifier] = []
+        self.own_verifiers: list[TrainingVerifier] = []
         self._wrong: ArrayReport | None = None
         # Batches of the test that runs, for which its check raised.
         self._refused: list[dict[str, Any]] = []
@@ -69,11 +69,11 @@ class Session:
         from .checks import WrongAdvantages
 
         wrong, self._wrong = self._wrong, None
-        own, self.own_recorders = self.own_recorders, []
-        for recorder in (*self.recorders, *own):
-            gaps, recorder.gaps = recorder.gaps, []
+        own, self.own_verifiers = self.own_verifiers, []
+        for verifier in (*self.verifiers, *own):
+            gaps, verifier.gaps = verifier.gaps, []
             self.gaps += [{"test": self.test, "step": one.step, "rows": one.rows, "reason": one.reason} for one in gaps]
-            if wrong is None and gaps and recorder in own and recorder.batches == 0:
+            if wrong is None and gaps and verifier in own and verifier.batches == 0:
                 raise AssertionError(f"no batch could be verified: {gaps[0].reason}")
         if wrong is not None:
             raise WrongAdvantages(wrong)
@@ -83,13 +83,13 @@ class AdvantageCheck:
     """The fixture `advantage_check` of one test."""
 
     def __init__(self, session: Session) -> None:
-        from .recorder import Recorder
+        from .training_verifier import TrainingVerifier
 
         self._session = session
-        self.recorder = Recorder(session.followed)
-        """For a training loop: `recorder.batch(step, ...)` takes the columns of echelon_capture.batch. The test fails at its end
+        self.verifier = TrainingVerifier(session.followed)
+        """For a training loop: `verifier.batch(step, ...)` takes the columns of echelon_capture.batch. The test fails at its end
         if a row is wrong, or if no batch could be verified."""
-        session.own_recorders.append(self.recorder)
+        session.own_verifiers.append(self.verifier)
 
     def __call__(self, **arguments: Any) -> ArrayReport:
         """See `echelon_verify.assert_advantages`."""
@@ -105,11 +105,11 @@ class AdvantageCheck:
         return report
 
     def follow(self, trainer: Any) -> None:
-        """Verifies every batch that a GRPOTrainer of TRL computes from now on, as `recorder` does. ImportError without
+        """Verifies every batch that a GRPOTrainer of TRL computes from now on, as `verifier` does. ImportError without
         echelon-capture."""
         from echelon_capture.trl import follow
 
-        follow(trainer, self.recorder)
+        follow(trainer, self.verifier)
 
 
 _SESSION = pytest.StashKey[Session]()
@@ -131,12 +131,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if followed is None:
         return
     from . import followed as trainers
-    from .recorder import Recorder
+    from .training_verifier import TrainingVerifier
 
-    recorder = Recorder(session.followed)
-    session.recorders.append(recorder)
+    verifier = TrainingVerifier(session.followed)
+    session.verifiers.append(verifier)
     try:
-        getattr(trainers, f"follow_{followed}")(recorder)
+        getattr(trainers, f"follow_{followed}")(verifier)
     except Exception as error:
         # Whatever goes wrong while the trainer is imported.
         raise pytest.UsageError(f"--echelon-follow {followed}: {type(error).__name__}: {error}") from error

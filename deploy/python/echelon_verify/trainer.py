@@ -17,7 +17,7 @@ import importlib
 import logging
 from typing import TYPE_CHECKING, Any, Mapping, cast
 
-from .recorder import Recorder
+from .training_verifier import TrainingVerifier
 from .report import ArrayReport
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class AdvantageCallback(_TrainerCallback):
 
     A GRPOTrainer or RLOOTrainer of TRL is followed by itself, with the package echelon-capture: rank 0 verifies the advantages of all
     processes, and each process that its loss receives them. Loss, denominators and gradients are not watched: record them with
-    `echelon_capture.trl_steps` and verify the files. A trainer of another kind hands over its batches: `callback.recorder.batch(step, ...)`
+    `echelon_capture.trl_steps` and verify the files. A trainer of another kind hands over its batches: `callback.verifier.batch(step, ...)`
     takes the columns of `echelon_capture.batch`. What cannot be verified stops nothing, is counted, and the first reason is logged.
     """
 
@@ -42,7 +42,7 @@ class AdvantageCallback(_TrainerCallback):
         """Wraps `trainer.log`. `estimator`: what a trainer of your own computes, as `echelon_capture.batch` takes it. Default: that of
         the class of TRL from which it derives. `stop`: False only logs a wrong row and counts it. ImportError for a trainer of TRL
         without echelon-capture."""
-        self.recorder = Recorder(self._seen, self._unverified)
+        self.verifier = TrainingVerifier(self._seen, self._unverified)
         self.report: ArrayReport | None = None
         """The report of the first batch with a wrong row; None if there was none."""
         self.received_wrong = 0
@@ -57,7 +57,7 @@ class AdvantageCallback(_TrainerCallback):
             from echelon_capture.trl_received import watch
 
             if trainer.accelerator.is_main_process:
-                follow(trainer, self.recorder, estimator)
+                follow(trainer, self.verifier, estimator)
             watch(trainer, self._received)
             if trainer.accelerator.is_main_process:
                 # As a warning: the lines of a training show no others by default.
@@ -109,7 +109,7 @@ class AdvantageCallback(_TrainerCallback):
 
     def _counts(self) -> dict[str, float]:
         """The counts since the last line; none before the first batch, and in lines between batches."""
-        now = [self.recorder.rows_wrong + self.received_wrong, self.recorder.rows, len(self.recorder.gaps)]
+        now = [self.verifier.rows_wrong + self.received_wrong, self.verifier.rows, len(self.verifier.gaps)]
         new = [one - before for one, before in zip(now, self._logged)]
         if not any(new):
             return {}

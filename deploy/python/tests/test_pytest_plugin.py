@@ -29,15 +29,15 @@ def test_wrong(advantage_check):
 
 def test_loop(advantage_check):
     for step in range(3):
-        advantage_check.recorder.batch(step, **columns(right_batch(seed=step)))
+        advantage_check.verifier.batch(step, **columns(right_batch(seed=step)))
 
 def test_wrong_loop(advantage_check):
     for step in range(3):
         batch = right_batch(seed=step)
-        advantage_check.recorder.batch(step, **columns(with_fault(batch) if step == 1 else batch))
+        advantage_check.verifier.batch(step, **columns(with_fault(batch) if step == 1 else batch))
 
 def test_loop_without_rewards(advantage_check):
-    advantage_check.recorder.batch(0, **dict(columns(right_batch()), token_level_reward_sum=None))
+    advantage_check.verifier.batch(0, **dict(columns(right_batch()), token_level_reward_sum=None))
 
 def test_after_the_failures(advantage_check):
     assert advantage_check(**right_batch()).ok
@@ -55,7 +55,7 @@ def test_the_check_finds_the_fault(advantage_check):
     assert advantage_check(**right_batch()).ok
 
 def test_a_loop_whose_batch_has_no_rows_passes_and_is_not_expected(advantage_check):
-    advantage_check.recorder.batch(0, estimator=dict(name="grpo"), group=[], trajectory=[], token_level_reward_sum=[], advantage=[])
+    advantage_check.verifier.batch(0, estimator=dict(name="grpo"), group=[], trajectory=[], token_level_reward_sum=[], advantage=[])
 """
 
 

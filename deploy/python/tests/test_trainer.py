@@ -59,8 +59,8 @@ def rolled_after_generation(trainer):
 
 def test_a_right_training_is_verified_to_its_end(train, caplog):
     trainer, callback = train()
-    assert (trainer.state.global_step, callback.recorder.rows, callback.recorder.rows_wrong) == (2, 32, 0)
-    assert (callback.recorder.gaps, callback.received_wrong) == ([], 0)
+    assert (trainer.state.global_step, callback.verifier.rows, callback.verifier.rows_wrong) == (2, 32, 0)
+    assert (callback.verifier.gaps, callback.received_wrong) == ([], 0)
     assert "Loss, denominators and gradients are not" in caplog.text
 
 
@@ -90,7 +90,7 @@ def test_advantages_that_move_by_a_row_after_the_generation_stop_the_training_an
     trainer, callback = train(rolled_after_generation)
     assert trainer.state.global_step == 1
     assert callback.received_wrong > 0
-    assert callback.recorder.rows_wrong == 0
+    assert callback.verifier.rows_wrong == 0
     logged = [line["echelon/rows_wrong"] for line in trainer.state.log_history if "echelon/rows_wrong" in line]
     assert sum(logged) == callback.received_wrong
     assert "reach the loss with other advantages than the estimated ones" in caplog.text
@@ -105,11 +105,11 @@ def test_a_callback_that_only_warns_stops_nothing(train, caplog):
 
 def test_a_healthy_rloo_training_is_verified_as_rloo_and_its_other_settings_are_said_to_be_unverified(train, caplog):
     trainer, callback = train(kind=trl.RLOOTrainer, config=dict(beta=0.0))
-    assert (trainer.state.global_step, callback.recorder.rows, callback.recorder.rows_wrong) == (2, 32, 0)
+    assert (trainer.state.global_step, callback.verifier.rows, callback.verifier.rows_wrong) == (2, 32, 0)
     with caplog.at_level(logging.WARNING):
         trainer, callback = train(kind=trl.RLOOTrainer, config=dict(beta=0.0, normalize_advantages=True))
     assert trainer.state.global_step == 2
-    assert len(callback.recorder.gaps) == 2
+    assert len(callback.verifier.gaps) == 2
     assert "The advantages of step 1 are not verified: ValueError: not verifiable: normalize_advantages=True" in caplog.text
 
 
@@ -128,4 +128,4 @@ def test_a_stated_estimator_is_used_for_a_trainer_of_ones_own(train):
     assert trainer.state.global_step == 1
     none = {"name": "grpo", "normalize_by_std": False, "singleton": "zero", "missing": "exclude"}
     trainer, callback = train(config=dict(scale_rewards="none"), estimator=none)
-    assert (trainer.state.global_step, callback.recorder.rows_wrong) == (2, 0)
+    assert (trainer.state.global_step, callback.verifier.rows_wrong) == (2, 0)

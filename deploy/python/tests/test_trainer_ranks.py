@@ -86,8 +86,8 @@ def trains(plant, with_callback=True):
             found.update(step=trainer.state.global_step, collectives=counts)
             if callback:
                 logged = [line.get("echelon/rows_wrong", 0) for line in trainer.state.log_history]
-                found.update(rows=callback.recorder.rows, wrong=callback.recorder.rows_wrong, received=callback.received_wrong)
-                found.update(logged=sum(logged), gaps=[one.reason for one in callback.recorder.gaps])
+                found.update(rows=callback.verifier.rows, wrong=callback.verifier.rows_wrong, received=callback.received_wrong)
+                found.update(logged=sum(logged), gaps=[one.reason for one in callback.verifier.gaps])
 
         trl_run.GRPOTrainer.train = followed
         try:

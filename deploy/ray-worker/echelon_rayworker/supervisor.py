@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 from echelon_rayworker import launch, processes, storecompanion
+from echelon_rayworker.attemptlog import AttemptLog
 from echelon_rayworker.bounds import MAX_REASON_CHARACTERS, shortened
 from echelon_rayworker.drain import PipeDrain
 from echelon_rayworker.ending import Circumstances, describe_end, last_lines
@@ -31,7 +32,6 @@ from echelon_rayworker.files import is_regular, read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.nodestates import lost_nodes
 from echelon_rayworker.programvariables import program_environment
-from echelon_rayworker.recorder import Recorder
 from echelon_rayworker.redaction import Redactor, secret_values
 from echelon_rayworker.reports import Report, redact_report
 from echelon_rayworker.spooltail import SpoolTail
@@ -88,7 +88,7 @@ class Supervisor:
         self._request = request
         self._node_id = node_id
         self._log = EventLogWriter(directories.attempt)
-        self._recorder = Recorder(self._log, directories.attempt, request.plan.log_budget_bytes)
+        self._attempt_log = AttemptLog(self._log, directories.attempt, request.plan.log_budget_bytes)
         self._spool_directory = os.path.join(directories.attempt, launch.SPOOL_DIRECTORY)
         self._spool = SpoolTail(self._spool_directory)
         nodes = [node.id for node in request.plan.nodes] or [node_id]
@@ -128,10 +128,10 @@ class Supervisor:
             self._end(pb.Ended(cause=pb.Ended.NOT_STARTED, message=message, exit_code=126))
             return
         self._write_identity(driver.pid)
-        self._recorder.event(pb.AttemptEvent(started=pb.Started(
+        self._attempt_log.event(pb.AttemptEvent(started=pb.Started(
             pid=driver.pid, node_id=self._node_id, command=redactor.command(command)
         )))
-        self._recorder.commit()
+        self._attempt_log.commit()
         pipes = {driver.stdout.fileno(): pb.LogLines.STDOUT, driver.stderr.fileno(): pb.LogLines.STDERR}
         drain = PipeDrain({os.dup(fd): source for fd, source in pipes.items()}, redactor)
         self._drains.append(drain)
@@ -144,7 +144,7 @@ class Supervisor:
         self._take()
         if not is_whole:
             reason = "the output was not read to its end, since another process holds it open"
-            self._recorder.event(pb.AttemptEvent(gap=pb.Gap(kind=pb.Gap.LOGS, reason=reason)))
+            self._attempt_log.event(pb.AttemptEvent(gap=pb.Gap(kind=pb.Gap.LOGS, reason=reason)))
         self._drain_spool()
         self._finish_store()
         self._end(describe_end(status, Circumstances(
@@ -193,11 +193,11 @@ class Supervisor:
             # A little is gathered, so that a flush serves many lines.
             time.sleep(TICK_SECONDS)
             self._take()
-            if not self._recorder.blocked:
+            if not self._attempt_log.blocked:
                 self._poll_spool()
                 if (point := self._system.take(lambda: self._left(driver))) is not None:
-                    self._recorder.report(point)
-            if self._recorder.commit():
+                    self._attempt_log.report(point)
+            if self._attempt_log.commit():
                 self._spool.remove_consumed()
             self._carry_out_stop(driver)
 
@@ -212,10 +212,10 @@ class Supervisor:
     def _take(self) -> None:
         for drain in self._drains:
             for run in drain.take():
-                self._recorder.lines(run)
+                self._attempt_log.lines(run)
             for source, text in drain.take_progress():
-                self._recorder.progress(source, text)
-            self._recorder.lines_dropped(*drain.take_dropped(), "printed faster than it could be recorded")
+                self._attempt_log.progress(source, text)
+            self._attempt_log.lines_dropped(*drain.take_dropped(), "printed faster than it could be recorded")
 
     def _fetch_checkpoint(self, environment: dict[str, str], redactor: Redactor) -> bool:
         """Downloads the newest checkpoint of a spec with a store; False if the attempt has ended because it cannot."""
@@ -253,17 +253,17 @@ class Supervisor:
     def _record_stored(self) -> None:
         """What a later attempt may download. A driver cannot report it: see ReportBounds."""
         for step, manifest in self._store.take_stored():  # type: ignore[union-attr]
-            self._recorder.event(pb.AttemptEvent(stored=pb.StoredCheckpoint(step=step, manifest=manifest)))
+            self._attempt_log.event(pb.AttemptEvent(stored=pb.StoredCheckpoint(step=step, manifest=manifest)))
 
     def _finish_store(self) -> None:
         """Waits until the last checkpoint is in the store: an attempt elsewhere may resume from it. A stop ends the wait."""
         if self._store is None:
             return
-        self._recorder.commit()
+        self._attempt_log.commit()
 
         def given_up() -> bool:
             self._take()
-            self._recorder.commit()
+            self._attempt_log.commit()
             grace_ms = self._read_stop()
             if grace_ms is not None or (self._told_to_end and self._kill_at is None):
                 self._kill_at = time.monotonic() + (grace_ms or launch.DEFAULT_GRACE_MS) / 1000
@@ -295,7 +295,7 @@ class Supervisor:
         redact_report(report, self._reports)
         if isinstance(report, pb.AttemptEvent) and report.HasField("metrics"):
             self._system.note(report.metrics.step)
-        self._recorder.report(report)
+        self._attempt_log.report(report)
 
     def _note_checkpoint(self, checkpoint: pb.Checkpoint) -> None:
         """For the next attempt: events of this one may be deleted before."""
@@ -312,7 +312,7 @@ class Supervisor:
         attempt waits neither for a spool without end nor for a process elsewhere that still writes into it."""
         until = time.monotonic() + DRAIN_SECONDS
         while time.monotonic() < until and self._poll_spool():
-            self._recorder.commit()
+            self._attempt_log.commit()
             if self._stop_reason is not None or self._read_stop() is not None:
                 until = min(until, time.monotonic() + STOPPED_DRAIN_SECONDS)
         for report in self._spool.finish():
@@ -371,10 +371,10 @@ class Supervisor:
 
     def _end(self, ended: pb.Ended) -> None:
         """Records the end; on a disk that refuses it, waits for room as long as it takes."""
-        self._recorder.commit(everything=True)
+        self._attempt_log.commit(everything=True)
         self._restore_launch()
-        self._recorder.event(pb.AttemptEvent(ended=ended))
-        while not self._recorder.commit(everything=True):
+        self._attempt_log.event(pb.AttemptEvent(ended=ended))
+        while not self._attempt_log.commit(everything=True):
             time.sleep(0.2)
         launch.forget_hidden(self._directories.attempt)
         self._spool.close()

@@ -27,7 +27,7 @@ def test_reports_left_when_the_last_drain_is_cut_are_redacted(tmp_path: Path, mo
     monkeypatch.setattr(supervisor, "DRAIN_SECONDS", 0.0)
     one._poll_spool(seconds=0.0)
     one._drain_spool()
-    assert one._recorder.commit(everything=True)
+    assert one._attempt_log.commit(everything=True)
     events = read_all(attempt)
     recorded = [line for event in events for line in event.log.lines]
     assert len(recorded) == 9 and recorded[-1] == "uses ***"

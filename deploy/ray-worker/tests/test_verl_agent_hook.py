@@ -7,10 +7,10 @@ import types
 import numpy as np
 import pytest
 from conftest import until
-from verl_agent_support import CONFIG, Mapping, verify_arguments
+from verl_agent_support import CONFIG, Mapping
 
-from echelon_rayworker.engines.verl_agent import capture, exact_hgpo, hook
 from echelon_capture.reporter import Reporter
+from echelon_rayworker.engines.verl_agent import capture, hook
 from echelon_rayworker.gen import batch_pb2
 
 
@@ -177,53 +177,6 @@ def test_the_rows_that_the_recipe_copies_are_drawn_again_in_the_same_step(monkey
 
     assert drawn(1, 0) == drawn(1, 0)
     assert len({tuple(drawn(step, seed)) for step in (1, 2) for seed in (0, 1)}) == 4
-
-
-def columns(seed: int) -> dict:
-    chance = np.random.default_rng(seed)
-    group, trajectory, observation, reward = [], [], [], []
-    for t in range(24):
-        length, won = int(chance.integers(1, 12)), chance.random() < 0.5
-        for step in range(length):
-            group.append(f"g{t // 8}")
-            trajectory.append(f"t{t}")
-            observation.append(f"room {chance.integers(0, 3)}")
-            reward.append(10.0 if won and step == length - 1 else 0.0)
-    valid = chance.random(len(group)) > 0.2
-    return dict(group=group, trajectory=trajectory, observation=observation, reward=reward, action_valid=valid)
-
-
-@pytest.mark.parametrize("mode", ["mean_std_norm", "mean_norm"])
-@pytest.mark.parametrize("base_group", [False, True])
-def test_float64_hgpo_is_exact_for_the_verifier(tmp_path, mode: str, base_group: bool):
-    facts = dict(name="hgpo", history_length=2, mode=mode, length_weight_alpha=1.5, base_group=base_group, gamma=0.95,
-                 invalid_action_penalty=0.1, precision="float64")  # fmt: skip
-    batches = []
-    for seed in range(4):
-        given = columns(seed)
-        returns = exact_hgpo.step_returns(
-            np.array(given["reward"]), given["trajectory"], given["action_valid"], 0.95, 0.1
-        )
-        total = {name: 0.0 for name in given["trajectory"]}
-        for name, one in zip(given["trajectory"], given["reward"]):
-            total[name] += one
-        score = np.array([total[name] for name in given["trajectory"]]) - 0.1 * ~given["action_valid"]
-        values = exact_hgpo.hgpo(returns, score, given["group"], given["trajectory"], given["observation"], facts)
-        step = capture.positions(np.array(given["trajectory"], dtype=object))
-        batches.append(dict(**given, estimator=facts, step=step, token_level_reward_sum=score, step_reward=returns.astype("f"), advantage=values.astype("f")))  # fmt: skip
-    for report in verify_arguments(batches, tmp_path / "exact.json")["batches"]:
-        assert report["rows"] == report["exact"] > 0, report
-        assert not [one for one in report["findings"] if one["severity"] == "error"], report["findings"]
-
-
-def test_a_cluster_of_equal_returns_gives_nothing_in_float64():
-    facts = dict(history_length=0, mode="mean_std_norm", length_weight_alpha=1.0, base_group=False)
-    value = np.full(3, 10 * 0.95**12)
-    names = ["g", "g", "g"]
-    assert exact_hgpo.hgpo(value, value, names, ["a", "b", "c"], ["x", "x", "x"], facts).tolist() == [0, 0, 0]
-    # A NaN reaches the rows it is compared with, as in the recipe.
-    value = np.array([1.0, np.nan, 3.0])
-    assert np.isnan(exact_hgpo.hgpo(value, value, names, ["a", "b", "c"], ["x", "x", "x"], facts)).all()
 
 
 def test_what_cannot_be_verified_has_a_reason():

@@ -251,10 +251,10 @@ def test_the_staged_hook_can_be_imported_by_itself(tmp_path: Path):
 def test_secrets_and_places_are_handed_on_and_nothing_else():
     given = {"WANDB_API_KEY": "k", "HF_HOME": "/h", "CUDA_VISIBLE_DEVICES": "0", "PATH": "/bin", "ECHELON_SPOOL": "/s",
              "PYTHONPATH": "/p", "WANDB_DIR": "", "ECHELON_HIDDEN_VARIABLES": "MY_KEY", "MY_KEY": "m"}  # fmt: skip
-    variables = environment.runtime_variables(given, "/home/v", "digests", "recipe")
+    variables = environment.runtime_variables(given, "/home/v", "digests")
     assert variables == {
         "WANDB_API_KEY": "k", "HF_HOME": "/h", "ECHELON_SPOOL": "/s", "PYTHONPATH": "/home/v:/p",
-        "ECHELON_OBSERVATIONS": "digests", "ECHELON_ADVANTAGES": "recipe", "ECHELON_HIDDEN_VARIABLES": "MY_KEY",
+        "ECHELON_OBSERVATIONS": "digests", "ECHELON_HIDDEN_VARIABLES": "MY_KEY",
         "MY_KEY": "m",
     }  # fmt: skip
 
@@ -273,7 +273,7 @@ def test_the_free_space_is_held_against_the_checkpoints_less_those_that_are_ther
 
 def test_every_variable_of_the_plan_is_handed_on_whatever_its_name():
     given = {"ECHELON_VARIABLES": "MY_SETTING,TENSORBOARD_DIR", "MY_SETTING": "1", "TENSORBOARD_DIR": "/t", "OTHER": "2"}
-    variables = environment.runtime_variables(given, "/v", "digests", "recipe")
+    variables = environment.runtime_variables(given, "/v", "digests")
     assert variables["MY_SETTING"] == "1" and variables["TENSORBOARD_DIR"] == "/t" and "OTHER" not in variables
 
 
@@ -292,9 +292,9 @@ def test_unset_places_are_below_the_shared_root_if_they_are_there(tmp_path: Path
 
 def test_a_further_attempt_continues_the_trackers_run():
     given = {"ECHELON_EXPERIMENT": "exp-1"}
-    variables = environment.runtime_variables(given, "/v", "digests", "recipe")
+    variables = environment.runtime_variables(given, "/v", "digests")
     assert (variables["WANDB_RUN_ID"], variables["WANDB_RESUME"]) == ("exp-1", "allow")
-    chosen = environment.runtime_variables({**given, "WANDB_RUN_ID": "mine"}, "/v", "digests", "recipe")
+    chosen = environment.runtime_variables({**given, "WANDB_RUN_ID": "mine"}, "/v", "digests")
     assert chosen["WANDB_RUN_ID"] == "mine" and "WANDB_RESUME" not in chosen
 
 

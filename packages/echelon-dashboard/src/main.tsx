@@ -10,7 +10,7 @@ import { render } from 'preact';
 import { startRouter } from './app/router.ts';
 import { loadSession } from './app/session.ts';
 import { applyTheme } from './app/theme.ts';
-import { App } from './parts/app.tsx';
+import { App } from './app.tsx';
 
 applyTheme();
 startRouter();

@@ -17,10 +17,10 @@ import {
   saveConnection,
   stateDirOption,
 } from '../connection.ts';
-import type { DemoReport } from '../demo/demo.ts';
 import { pathLine } from '../launcher.ts';
 import { withLifetime } from '../lifetime.ts';
 import { processIdentity } from '../local/processes.ts';
+import type { DemoReport } from './demo/demo.ts';
 
 const logFileOf = (stateDir: string): string => join(stateDir, 'logs', 'echelon.log');
 
@@ -130,7 +130,7 @@ function demoCommand(output: Output): Command {
           output.line(`\nWatch it in the dashboard:\n  ${system.dashboard}`);
           const broken = system.broken.then((how) => Promise.reject(new CliError(EXIT.notOk, how)));
           output.line();
-          const { runDemo } = await import('../demo/demo.ts');
+          const { runDemo } = await import('./demo/demo.ts');
           const work = runDemo({ client: createClient(system), output, reportFile });
           done = await Promise.race([work, broken]);
           output.line('\nNext: `echelon up` starts Echelon and keeps it running.');

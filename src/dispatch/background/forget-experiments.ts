@@ -1,8 +1,8 @@
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
 import { eventLogDaysOf } from '../../schemas/retention.ts';
-import type { Forgetting } from '../../store/archive/retention.ts';
 import { isLeapt } from '../../store/clock/judge.ts';
+import type { Forgetting } from '../../store/retention/retention.ts';
 import type { Store } from '../../store/store.ts';
 import { type BackgroundWork, forEachExperiment } from './for-each-experiment.ts';
 

@@ -1,6 +1,6 @@
+import type { AttemptName } from '../../core/ids.ts';
 import { isHeld } from '../../core/states.ts';
 import type { AttemptStatus, RayWorkerClient } from '../../rpc/ray-worker.ts';
-import type { AttemptName } from '../../store/attempts/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 

@@ -1,4 +1,4 @@
-import { type Paces, pacedOf, readPaces, roundInput } from '../../scheduler/round-input.ts';
+import { type Paces, pacedIds, pacedOf, roundInput, toPaces } from '../../scheduler/round-input.ts';
 import { type Schedule, type ScheduleInput, scheduleRound } from '../../scheduler/schedule.ts';
 import type { Allocation } from '../../store/clusters/types.ts';
 import type { QueuedExperiment } from '../../store/queue/types.ts';
@@ -92,17 +92,17 @@ function windowFor({ open, filling }: Schedule): number {
 function createPaces(store: Store, elapsed: Elapsed) {
   let readAt = Number.NEGATIVE_INFINITY;
   let readOf = 1;
-  let last: Paces = { ends: new Map(), victims: new Map(), lengths: new Map() };
+  let last: Paces = { ends: new Map(), victims: new Map(), lengths: new Map(), saves: new Map() };
   return async (
     { allocations, now }: { allocations: ReadonlyMap<string, readonly Allocation[]>; now: number },
     queued: readonly QueuedExperiment[],
   ): Promise<Paces> => {
     const at = elapsed();
-    const asked = pacedOf(queued);
-    if (at - readAt < PACES_MS && asked.length < 2 * readOf) return last;
+    const paced = pacedOf(allocations, queued);
+    if (at - readAt < PACES_MS && paced.queued.length < 2 * readOf) return last;
     readAt = at;
-    readOf = Math.max(1, asked.length);
-    last = await readPaces(store, allocations, { asked, now });
+    readOf = Math.max(1, paced.queued.length);
+    last = toPaces(paced, await store.queue.paces(pacedIds(paced)), now);
     return last;
   };
 }

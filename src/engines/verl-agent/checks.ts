@@ -171,7 +171,7 @@ const ignored: Check = ({ spec, defaults }) => {
 };
 
 const failing: Check = ({ spec }) => {
-  const { overrides, advantages, estimator, evaluation, rollout } = spec;
+  const { overrides, evaluation, rollout } = spec;
   return [
     overrides['algorithm.use_kl_in_reward'] === true && {
       check: 'kl-in-reward',
@@ -180,14 +180,6 @@ const failing: Check = ({ spec }) => {
       message: 'The HGPO trainer subtracts this penalty before it has the probabilities for it, and fails.',
       remedy: 'Take the penalty in the loss: training.klLoss and training.klCoefficient.',
     },
-    advantages === 'exact' &&
-      estimator.name !== 'hgpo' && {
-        check: 'exact-advantages',
-        severity: 'error',
-        field: '/advantages',
-        message: `Exact advantages exist for hgpo alone, not for ${estimator.name}.`,
-        remedy: 'Leave advantages out.',
-      },
     evaluation.sample &&
       rollout.temperature === 0 && {
         check: 'temperature',

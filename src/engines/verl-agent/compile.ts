@@ -74,7 +74,6 @@ export function compileVerlAgent(spec: ResolvedVerlAgent): VerlAgentPlan {
   const hash = numbersHash({
     entries: draft.entries(),
     besides: [
-      spec.advantages,
       spec.rollout.attentionBackend,
       // The panel of WebShop gives trainings the same goals and prices in all workers.
       ...(recipe.environment === 'webshop' && spec.evaluation.replicates !== undefined ? ['panel'] : []),

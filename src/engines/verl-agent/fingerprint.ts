@@ -13,9 +13,9 @@ const SETTINGS: Partial<Record<Estimator['name'], (estimator: Estimator) => Trai
   }),
 };
 
-/** The kernel's fingerprint of a training's estimator; null for an evaluation. Exact advantages add `precision=float64`. */
+/** The kernel's fingerprint of a training's estimator; null for an evaluation. */
 export function fingerprintOf(spec: ResolvedVerlAgent): string | null {
-  const { recipe, estimator, environment, advantages } = spec;
+  const { recipe, estimator, environment } = spec;
   if (recipe.endsWith('_eval')) return null;
   const { name, ...fields } = estimator;
   const settings = SETTINGS[name]?.(estimator);
@@ -24,6 +24,5 @@ export function fingerprintOf(spec: ResolvedVerlAgent): string | null {
   const params = form?.params ?? { historyLength: environment.historyLength, ...fields };
   const { parameters } = estimatorOf(kernel);
   const stated = Object.entries(params).filter(([key]) => key in parameters);
-  const line = fingerprint(kernel, Object.fromEntries(stated));
-  return advantages === 'exact' ? line.replace(/\)$/, ',precision=float64)') : line;
+  return fingerprint(kernel, Object.fromEntries(stated));
 }

@@ -21,7 +21,6 @@ const GENERATION_BATCHES = 10;
 /** Fields that an evaluation does not read. */
 const TRAINING_ONLY = [
   'estimator',
-  'advantages',
   'observations',
   'critic',
   'checkpoints',
@@ -142,7 +141,6 @@ function defaultsOf(recipe: Recipe, spec: VerlAgentSpec): Tree {
     ...COMMON_DEFAULTS,
     ...fields,
     home: null,
-    advantages: 'recipe',
     observations: 'digests',
     allowCustomCode: false,
     overrides: {},

@@ -130,10 +130,6 @@ export const VerlAgentSpec = NamedObject('VerlAgentSpec', {
     removePadding: flag('Whether to remove padding by packing sequences.'),
   }),
   estimator: Type.Optional(VerlAgentEstimatorSpec),
-  advantages: choice(
-    ['recipe', 'exact'],
-    '`exact` (hgpo only) replaces advantages that float32 rounding distorts with the float64 result.',
-  ),
   observations: choice(
     ['digests', 'texts'],
     'How observations are recorded: as digests only, or as texts together with the texts of the actions.',

@@ -73,7 +73,7 @@ export function projectNotFound(name: string): EchelonError {
   return new EchelonError('project-not-found', `There is no project ${name.slice(0, 70)}.`);
 }
 
-/** The project of that name. Throws EchelonError `project-not-found` also where the caller does not see it. */
+/** The project of that name. Throws EchelonError `project-not-found` also if the caller does not see it. */
 export async function projectOf(store: Store, caller: Caller, name: string): Promise<Project> {
   const project = sees(caller, name) ? await store.projects.get(name) : undefined;
   if (project === undefined) throw projectNotFound(name);

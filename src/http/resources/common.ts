@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
+import type { State } from '../../core/states.ts';
 import { allEngines, type ExperimentSpec } from '../../engines/registry.ts';
 import type { Pause } from '../../schemas/answer-parts.ts';
 import { Text } from '../../schemas/answer-parts.ts';
@@ -82,7 +83,7 @@ export const ExperimentParams = StrictObject({ id: Text('Id of the experiment.')
 export const AfterParam = Type.Optional(Text('Return only entries after this stream id.'));
 
 /**
- * The experiment of that id, where the caller may see it. Throws EchelonError `not-found`, the same for one of another
+ * The experiment of that id, if the caller may see it. Throws EchelonError `not-found`, the same for one of another
  * project as for none at all, and after the same look-up; an id that cannot exist costs none.
  */
 export async function experimentOf(
@@ -117,4 +118,13 @@ export function streamPlace(input: { value: string | undefined; field: string; e
     });
   }
   return value;
+}
+
+/** EchelonError `not-queued`. `state`: as read before the attempt to change it. */
+export function notQueued(state: State): EchelonError {
+  const now = state === 'queued' ? 'not queued any more' : state;
+  return new EchelonError(
+    'not-queued',
+    `The experiment is ${now}. The priority can change only while an experiment is queued.`,
+  );
 }

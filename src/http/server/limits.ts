@@ -2,8 +2,8 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
 import { holderOf } from '../../core/scopes.ts';
-import type { FailureCounter } from '../access/auth.ts';
 import { keyIdOf } from '../access/callers.ts';
+import type { FailureCounter } from './auth.ts';
 import type { App, Limits } from './deps.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import type { Pressure } from '../redis/fitness.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../schemas/key.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 

@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../../schemas/audit.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { runAll } from '../redis/errors.ts';
-import type { ScriptArgument } from '../redis/scripts.ts';
 
 /** An audit entry without the fields that the store sets. */
 export type AuditInput = Omit<AuditEntry, 'id' | 'at'>;
@@ -26,7 +25,9 @@ export function createAudit({ redis, keys, run, limits }: StoreContext) {
       entry: AuditInput,
       { administrative = false }: { administrative?: boolean } = {},
     ): Promise<void> {
-      await run('audit', auditArguments(entry, { administrative, maxOfCaller: limits.auditOfCaller }));
+      await run('audit', [
+        JSON.stringify(auditLog(entry, { administrative, maxOfCaller: limits.auditOfCaller })),
+      ]);
     },
 
     /** Entries older than `before` (an entry's id), newest first. */
@@ -52,12 +53,12 @@ function seqOf({ id }: AuditEntry): number {
   return Number(id.split('-')[1]);
 }
 
-/** An entry as arguments of a script; without an entry the script writes none. */
-export function auditArguments(
-  entry: AuditInput | undefined,
+/** An entry with the bounds of the log for a script (see redis/lua/audit.lua). `maxOfCaller`: in entries. */
+export function auditLog(
+  entry: AuditInput,
   { maxOfCaller, administrative = false }: { maxOfCaller: number; administrative?: boolean },
-): ScriptArgument[] {
-  const ring = administrative ? 'admin' : (entry?.caller ?? 'unauthenticated');
+) {
+  const ring = administrative ? 'admin' : (entry.caller ?? 'unauthenticated');
   const retainMs = AUDIT_DAYS * 24 * 3600 * 1000;
-  return [entry ? JSON.stringify(entry) : '', ring, AUDIT_ENTRIES, maxOfCaller, retainMs];
+  return { entry: JSON.stringify(entry), ring, max: AUDIT_ENTRIES, maxOfCaller, retainMs };
 }

@@ -1,6 +1,6 @@
 import { EchelonError } from '../../core/errors.ts';
 import { DEFAULT_PROJECT, newProject, type Project, type ProjectChange } from '../../schemas/project.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import { unlessChanged } from '../redis/revisions.ts';

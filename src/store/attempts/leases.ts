@@ -5,11 +5,11 @@ import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { QUARANTINE_AFTER, STATES, type State, TRANSITIONS } from '../../core/states.ts';
 import { storeTime } from '../clock/clock.ts';
 import { fromNodes, gpuTypes, toAllocations } from '../clusters/clusters.ts';
-import { toAttempts } from '../experiments/record.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { newestLayout } from '../redis/layouts.ts';
 import type { RunScript } from '../redis/scripts.ts';
+import { toAttempts } from './record.ts';
 import type {
   Acquired,
   Allocated,

@@ -1,13 +1,8 @@
 import type { Ended } from '../../core/events.ts';
+import type { AttemptName } from '../../core/ids.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
 import type { PriorityClass } from '../../core/priority-class.ts';
 import type { State } from '../../core/states.ts';
-
-/** Names an attempt. */
-export interface AttemptName {
-  experiment: string;
-  attempt: number;
-}
 
 /** The right to write for an attempt. */
 export interface Lease extends AttemptName {

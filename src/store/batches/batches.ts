@@ -3,9 +3,9 @@ import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { EchelonError } from '../../core/errors.ts';
 import type { BatchPartEvent, ControllerEvent } from '../../core/events.ts';
 import { compareIds, readSegments } from '../archive/archive-segments.ts';
-import { toBatch } from '../experiments/record.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import { toBatch } from './record.ts';
 import { type Counted, replaceable } from './stored-report.ts';
 import type { BatchRecord, PendingLease } from './types.ts';
 

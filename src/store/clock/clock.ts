@@ -1,4 +1,4 @@
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import type { ClockReading, OwnClocks } from './judge.ts';
 
 /**

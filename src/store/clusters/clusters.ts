@@ -2,7 +2,7 @@ import type { AllocatedNode } from '../../core/launch-plan.ts';
 import type { Cordon } from '../../core/node-states.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { storeTime } from '../clock/clock.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import { unlessChanged } from '../redis/revisions.ts';

@@ -6,7 +6,7 @@ import type {
   CommandState,
   PreflightFinding,
 } from '../../schemas/clusters.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 

@@ -1,7 +1,7 @@
 import { EchelonError } from '../../core/errors.ts';
 import type { Cordon } from '../../core/node-states.ts';
 import { storeTime } from '../clock/clock.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { runAll } from '../redis/errors.ts';
 import { createRevisions } from '../redis/revisions.ts';
 import type { createClusters } from './clusters.ts';

@@ -1,7 +1,7 @@
+import type { AttemptName } from '../../core/ids.ts';
 import type { NodeHealth } from '../../core/node-health.ts';
 import type { Cordon, NodeBundle, NodeUse } from '../../core/node-states.ts';
 import type { PriorityClass } from '../../core/priority-class.ts';
-import type { AttemptName } from '../attempts/types.ts';
 
 /** A cluster as the store knows it. `token` and `ca` never leave through the API. */
 export interface Cluster {

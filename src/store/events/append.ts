@@ -8,8 +8,8 @@ import { digestOf } from '../archive/archive-keys.ts';
 import { rollStream } from '../archive/archive-stream.ts';
 import { leaseArguments, leaseLost } from '../attempts/leases.ts';
 import type { Lease } from '../attempts/types.ts';
+import type { StoreContext } from '../context.ts';
 import { metricNamesOf, packValues } from '../metrics/metric-entries.ts';
-import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
 

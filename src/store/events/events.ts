@@ -2,11 +2,12 @@ import { EchelonError } from '../../core/errors.ts';
 import type { EvaluationEvent, StreamEntry } from '../../core/events.ts';
 import { parseEntryId } from '../../core/ids.ts';
 import { compareIds, type RawEntry, readSegments, type Segment } from '../archive/archive-segments.ts';
+import type { StoreContext } from '../context.ts';
 import { resolvedOf } from '../experiments/documents.ts';
-import { type Fields, isOver, toVerification } from '../experiments/record.ts';
+import { isOver, toVerification } from '../experiments/record.ts';
 import { toMetricNumbers, toStoredEntries, toStreamEntry } from '../metrics/metric-entries.ts';
-import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
+import type { Fields } from '../redis/fields.ts';
 import { createWaker, orNothing, RETRY_MS } from '../redis/waker.ts';
 
 /** Where to begin to read an experiment's log. */

@@ -1,6 +1,6 @@
 import { EchelonError } from '../../core/errors.ts';
 import type { FeedEntry, FeedEvent } from '../../core/events.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded } from '../redis/errors.ts';
 import { createWaker, orNothing, RETRY_MS } from '../redis/waker.ts';
 

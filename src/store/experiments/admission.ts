@@ -1,7 +1,7 @@
 import { EchelonError } from '../../core/errors.ts';
 import type { Pause } from '../../schemas/answer-parts.ts';
 import { projectRemoved } from '../access/projects.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import type { Pressure } from '../redis/fitness.ts';
 
 /** The answer of a step that accepts new work: `ok`, id, `1` if this call created it; or why it was refused. */

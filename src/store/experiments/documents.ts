@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isTree, type Tree } from '../../core/trees.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { Fields } from './record.ts';
+import type { Fields } from '../redis/fields.ts';
 
 /*
  * The children of a sweep differ in a few values of documents that may be long. `{root}:sweep:<id>:shared` has the documents of

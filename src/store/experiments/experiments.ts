@@ -2,16 +2,17 @@ import type { StoredCheckpoint } from '../../core/launch-plan.ts';
 import { STATES, type State } from '../../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
 import type { Artifact } from '../../schemas/records.ts';
-import { auditArguments } from '../access/audit.ts';
-import type { StoreContext } from '../redis/context.ts';
+import { auditLog } from '../access/audit.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import type { Fields } from '../redis/fields.ts';
 import type { Pressure } from '../redis/fitness.ts';
 import { unlessChanged } from '../redis/revisions.ts';
-import { childArguments } from '../sweeps/sweep-children.ts';
 import { type Admission, admissionLimits, admitted } from './admission.ts';
 import { withDocuments } from './documents.ts';
 import { createList } from './list.ts';
-import { type Fields, toExperiment } from './record.ts';
+import { newExperiment } from './new-experiment.ts';
+import { toExperiment } from './record.ts';
 import type { CancelOutcome, SubmitInput } from './types.ts';
 
 /** Experiments: their records, lists, versions, artifacts and deletion. */
@@ -134,18 +135,24 @@ async function submit(
   input: SubmitInput,
 ): Promise<{ id: string; created: boolean }> {
   const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
-  const reply = await context.run('submit', [
-    ...childArguments(input.id, input, input.fingerprint),
-    input.project,
-    input.idempotency?.name ?? '',
-    input.idempotency?.digest ?? '',
+  const { audit, idempotency } = input;
+  const fields = {
+    ...newExperiment(input.id, input, input.fingerprint),
+    project: input.project,
+    owner: input.owner ?? '',
+    rerunOf: input.rerunOf ?? '',
+    version: RECORD_VERSION,
+    key: idempotency?.name ?? '',
+    digest: idempotency?.digest ?? '',
     accepting,
     maxQueued,
     projectBytes,
-    RECORD_VERSION,
-    input.rerunOf ?? '',
-    ...auditArguments(input.audit, { maxOfCaller: context.limits.auditOfCaller }),
-    input.owner ?? '',
-  ]);
+    ...(audit && { audit: auditLog(audit, { maxOfCaller: context.limits.auditOfCaller }) }),
+  };
+  const documents = [fields, input.submitted, input.resolved, input.defaults];
+  const reply = await context.run(
+    'submit',
+    documents.map((document) => JSON.stringify(document)),
+  );
   return admitted(reply as Admission, { projectField: '/project', maxQueued });
 }

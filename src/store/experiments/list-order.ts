@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { EchelonError } from '../../core/errors.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 
 /** Orders that one reader can follow at a time; a further one replaces the oldest. */
 const ORDERS_OF_READER = 8;

@@ -1,7 +1,7 @@
 import { EchelonError } from '../../core/errors.ts';
 import type { State } from '../../core/states.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import type { Keys } from '../redis/keys.ts';
 import { createListOrders } from './list-order.ts';
 import { type ExperimentFilter, type ExperimentOrder, SORT_FIELDS } from './types.ts';

@@ -1,7 +1,7 @@
 import { EchelonError } from '../../core/errors.ts';
 import type { MetricValue } from '../../core/events.ts';
 import { createSeriesReader, type SeriesFields } from '../archive/series-archive.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { decodeRows } from './series-blocks.ts';
 import { condense, type Item, type SeriesPoint, timed } from './series-items.ts';

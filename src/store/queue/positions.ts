@@ -1,7 +1,8 @@
 import { storeTime } from '../clock/clock.ts';
-import { type Fields, toQueuedExperiment } from '../experiments/record.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import type { Fields } from '../redis/fields.ts';
+import { toQueuedExperiment } from './queued-experiment.ts';
 import type { QueuedExperiment, QueuePage, QueueState } from './types.ts';
 
 /** The fields of a record that describe a queued experiment. */

@@ -1,7 +1,7 @@
 import { toProjects } from '../access/projects.ts';
 import { toAllocations, toClusters } from '../clusters/clusters.ts';
 import type { Allocation } from '../clusters/types.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { QUEUED_FIELDS, queuedOf } from './positions.ts';
 import { type createQueue, toLeaving, toPauses, toProjectVersions } from './queue.ts';
 import type { Holding, QueueSnapshot, QueueWindow } from './types.ts';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { EchelonError } from '../../core/errors.ts';
-import type { StoreContext } from './context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, toStoreError } from './errors.ts';
 
 /** Required settings of the server, by their names in redis.conf. */

@@ -1,6 +1,6 @@
 import { EchelonError } from '../../core/errors.ts';
 import { EXPERIMENT_ID } from '../../core/ids.ts';
-import type { StoreContext } from './context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded } from './errors.ts';
 
 /** Records that have a revision. */

@@ -6,17 +6,7 @@ import { guarded } from './errors.ts';
 /** The scripts by folder of `store`; the files are in its `lua/`. */
 const SCRIPTS = {
   access: ['audit', 'claim-answer', 'end-answer', 'remove-project', 'sign-out', 'swap-access'],
-  archive: [
-    'archive-series',
-    'archive-stream',
-    'end-expiry',
-    'expire-record',
-    'expire-sweeps',
-    'hold-retention',
-    'mark-expired',
-    'put-due',
-    'take-archiving',
-  ],
+  archive: ['archive-series', 'archive-stream', 'take-archiving'],
   attempts: ['acquire', 'allocate', 'confirm', 'end', 'preempt', 'release', 'renew', 'settle', 'take-over'],
   batches: ['give-back-pending', 'hold-pending', 'report', 'take-pending', 'verify-again'],
   clock: ['confirm-clock', 'read-clock', 'see-clock'],
@@ -39,6 +29,7 @@ const SCRIPTS = {
   experiments: ['annotate', 'cancel', 'delete-experiment', 'fail-overdue', 'list', 'submit'],
   metrics: ['compact-series', 'read-series'],
   queue: ['set-paused', 'set-priority', 'set-wait-reasons', 'snapshot'],
+  retention: ['end-expiry', 'expire-record', 'expire-sweeps', 'hold-retention', 'mark-expired', 'put-due'],
   runs: ['hear-run', 'open-run', 'take-silent-runs'],
   rules: ['advance-rules', 'read-signals', 'take-signals'],
   subscriptions: [

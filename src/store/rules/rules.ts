@@ -1,8 +1,8 @@
 import type { RuleEvent, StreamEntry } from '../../core/events.ts';
 import type { State } from '../../core/states.ts';
+import type { StoreContext } from '../context.ts';
 import { withPatch } from '../experiments/documents.ts';
 import { toMetricNumbers, toStoredEntries, toStreamEntry } from '../metrics/metric-entries.ts';
-import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 
 /** The next events for rules, and the state of the rules. */

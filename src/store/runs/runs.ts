@@ -9,9 +9,9 @@ import { digestOf } from '../archive/archive-keys.ts';
 import { type RawEntry, readSegments } from '../archive/archive-segments.ts';
 import { leaseArguments, leaseLost } from '../attempts/leases.ts';
 import type { Lease } from '../attempts/types.ts';
+import type { StoreContext } from '../context.ts';
 import { toEntries } from '../events/events.ts';
 import { type Admission, admissionLimits, admitted, quotaExceeded } from '../experiments/admission.ts';
-import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import type { Pressure } from '../redis/fitness.ts';
 

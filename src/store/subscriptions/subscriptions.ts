@@ -8,7 +8,7 @@ import {
   MAX_SUBSCRIPTIONS,
   type Subscription,
 } from '../../schemas/subscription.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 
 /*

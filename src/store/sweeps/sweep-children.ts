@@ -1,8 +1,7 @@
-import { rankOf } from '../../core/priority-class.ts';
+import type { StoreContext } from '../context.ts';
 import { type Documents, patchOf, sharedKey } from '../experiments/documents.ts';
-import type { StoreContext } from '../redis/context.ts';
+import { newExperiment } from '../experiments/new-experiment.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { ScriptArgument } from '../redis/scripts.ts';
 import { readEntry } from './sweep-records.ts';
 import type { MakeChild, SweepChild, SweepChildInput, SweepRecord } from './types.ts';
 
@@ -68,58 +67,17 @@ export async function sharedDocuments(
 }
 
 /**
- * An experiment as arguments of a script (see redis/lua/create.lua). `shared`: the documents that a child of a sweep
- * shares with the other children.
+ * A child as an argument of a script: the fields of its experiment, and how its documents differ from the shared ones.
+ * `more`: what the script needs beside these.
  */
-export function childArguments(
-  id: string,
+export function childArgument(
+  { experiment, fingerprint }: Pick<SweepChild, 'experiment' | 'fingerprint'>,
   input: SweepChildInput,
-  fingerprint: string | null,
-  shared?: Documents,
-): ScriptArgument[] {
-  const documents = [input.submitted, input.resolved, input.defaults];
-  return [
-    id,
-    input.name,
-    rankOf(input),
-    input.cluster ?? '',
-    input.gpus,
-    input.cpus,
-    ...documents.map((document) => (shared === undefined ? JSON.stringify(document) : '')),
-    fingerprint ?? '',
-    input.customCode ? '1' : '',
-    ...limitsOf(input.resolved as ResolvedLimits),
-    shared === undefined ? '' : patchOf(shared, input),
-  ];
-}
-
-/** The fields of a resolved spec that the scripts need beside its text. */
-interface ResolvedLimits {
-  timeoutSeconds?: number | null;
-  deadline?: string | null;
-  clusterLabels?: Record<string, string> | null;
-  tags?: readonly string[];
-  resources?: { nodes?: number; nodeLabels?: Record<string, string> };
-}
-
-/** Timeout (ms), deadline (ms since 1970) and labels (JSON) of the cluster, '' for each that the spec omits; nodes, their labels; tags, one a line. */
-function limitsOf({
-  timeoutSeconds,
-  deadline,
-  clusterLabels,
-  resources,
-  tags = [],
-}: ResolvedLimits): ScriptArgument[] {
-  return [
-    timeoutSeconds ? Math.round(timeoutSeconds * 1000) : '',
-    deadline ? Date.parse(deadline) : '',
-    labelsOf(clusterLabels),
-    resources?.nodes ?? 1,
-    labelsOf(resources?.nodeLabels),
-    tags.join('\n'),
-  ];
-}
-
-function labelsOf(labels: Record<string, string> | null | undefined): string {
-  return Object.keys(labels ?? {}).length > 0 ? JSON.stringify(labels) : '';
+  { shared, ...more }: { shared: Documents; [field: string]: unknown },
+): string {
+  return JSON.stringify({
+    ...newExperiment(experiment, input, fingerprint),
+    patch: patchOf(shared, input),
+    ...more,
+  });
 }

@@ -7,7 +7,8 @@ import {
   type SweepAxis,
   type SweepMetric,
 } from '../../schemas/sweep.ts';
-import { type Fields, toVerification } from '../experiments/record.ts';
+import { toVerification } from '../experiments/record.ts';
+import type { Fields } from '../redis/fields.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import type { Figures, SweepChild, SweepRecord } from './types.ts';
 

@@ -2,12 +2,12 @@ import { EchelonError } from '../../core/errors.ts';
 import { childId, MAX_RUNS } from '../../core/ids.ts';
 import { isFinal, type State } from '../../core/states.ts';
 import { RECORD_VERSION } from '../../schemas/experiment.ts';
+import type { StoreContext } from '../context.ts';
 import { type Admission, admissionLimits, admitted } from '../experiments/admission.ts';
-import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { Pressure } from '../redis/fitness.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import { childArguments, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
+import { childArgument, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
 import type { MakeChild, SweepChild, SweepRecord, SweptExperiment } from './types.ts';
 
 interface Ready {
@@ -36,8 +36,8 @@ export async function release(
     for (const { child, before } of ready.slice(at, at + MADE_AT_ONCE)) {
       const input = make(record, child.entry, before.cluster);
       priorities.set(child.experiment, input.priority);
-      args.push(child.index, before.run, before.experiment);
-      args.push(...childArguments(child.experiment, input, child.fingerprint, shared));
+      const after = { afterRun: String(before.run), afterExperiment: before.experiment };
+      args.push(childArgument(child, input, { shared: shared!, index: String(child.index), ...after }));
     }
     const [outcome, ...made] = (await context.run('release-sweep', args)) as [string, ...string[]];
     if (outcome !== 'ok') break;
@@ -115,12 +115,8 @@ export async function rerun(
       const input = make(record, child.entry, clusters[place]);
       const id = childId(record.id, child.index, child.run + 1);
       priorities.set(id, input.priority);
-      args.push(
-        child.index,
-        child.run + 1,
-        child.experiment,
-        ...childArguments(id, input, child.fingerprint, shared),
-      );
+      const places = { index: String(child.index), run: String(child.run + 1), failed: child.experiment };
+      args.push(childArgument({ ...child, experiment: id }, input, { shared, ...places }));
     }
     const reply = (await context.run('rerun-sweep', args)) as [string, ...string[]];
     const [outcome, ...made] = reply;

@@ -1,14 +1,14 @@
 import { EchelonError } from '../../core/errors.ts';
 import { RECORD_VERSION } from '../../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
+import type { StoreContext } from '../context.ts';
 import { type Admission, admissionLimits, admitted } from '../experiments/admission.ts';
-import type { Fields } from '../experiments/record.ts';
 import type { CancelOutcome } from '../experiments/types.ts';
-import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import type { Fields } from '../redis/fields.ts';
 import type { Pressure } from '../redis/fitness.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import { childArguments, keyOf, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
+import { childArgument, keyOf, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
 import {
   FIGURE_FIELDS,
   FINDING_FIELDS,
@@ -231,7 +231,7 @@ async function expand(context: StoreContext, pressure: Pressure, record: SweepRe
   const args: ScriptArgument[] = [id, freeMade, accepting, projectBytes, RECORD_VERSION];
   for (const child of children) {
     const input = make(record, child.entry);
-    args.push(...childArguments(child.experiment, input, child.fingerprint, shared));
+    args.push(childArgument(child, input, { shared }));
     made.push({ experiment: child.experiment, priority: input.priority });
   }
   const outcome = (await context.run('expand-sweep', args)) as 'ok' | 'moved' | 'full';

@@ -1,7 +1,7 @@
 import { storeTime } from '../clock/clock.ts';
 import { toAllocations } from '../clusters/clusters.ts';
 import type { Allocation } from '../clusters/types.ts';
-import type { StoreContext } from '../redis/context.ts';
+import type { StoreContext } from '../context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { CliError, EXIT } from 'command-kit/exit';
 import { InvalidArgumentError } from 'commander';
-import { COMPARISON, FAULTY, FAULTY_STEP } from '../../../src/cli/demo/demo.ts';
+import { COMPARISON, FAULTY, FAULTY_STEP } from '../../../src/cli/commands/demo/demo.ts';
 import { changedSpec, changesSpec, setting } from '../../../src/cli/spec-changes.ts';
 import { readSpecFile, requireKind } from '../../../src/cli/spec-file.ts';
 import { validateSpec } from '../../../src/engines/validate-spec.ts';

@@ -3,7 +3,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import type { Experiment } from 'echelon-client/calls';
 import { answerTo } from '../../../src/cli/commands/cancel-delete.ts';
-import { createBars } from '../../../src/cli/demo/bars.ts';
+import { createBars } from '../../../src/cli/commands/demo/bars.ts';
 
 function stream(isTTY: boolean) {
   let text = '';

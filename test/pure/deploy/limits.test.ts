@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { loadSettings, SETTINGS } from '../../../src/config/settings.ts';
 import { ERRORS } from '../../../src/core/errors.ts';
 import { DEFAULT_LIMITS } from '../../../src/http/server/deps.ts';
-import { DEFAULT_STORE_LIMITS } from '../../../src/store/redis/context.ts';
+import { DEFAULT_STORE_LIMITS } from '../../../src/store/context.ts';
 
 const page = readFileSync('docs/reference/limits.md', 'utf8');
 
@@ -23,8 +23,8 @@ const INTERNAL = [
   'MAX_DATE_MS in src/http/resources/clock/clock.ts',
   'MAX_DIGEST in src/core/event-bounds.ts',
   'MAX_NUMBER in src/core/event-bounds.ts',
-  'followPollMs in src/store/redis/context.ts',
-  'pressureMaxAgeMs in src/store/redis/context.ts',
+  'followPollMs in src/store/context.ts',
+  'pressureMaxAgeMs in src/store/context.ts',
 ];
 
 /** A documented limit: its value as the page states it, and the constants and settings that set it. */
@@ -116,7 +116,7 @@ test('no limit of the API, of the store or of an input is missing on docs/refere
   const known = [
     ...declared,
     ...Object.keys(DEFAULT_LIMITS).map((name) => `${name} in src/http/server/deps.ts`),
-    ...Object.keys(DEFAULT_STORE_LIMITS).map((name) => `${name} in src/store/redis/context.ts`),
+    ...Object.keys(DEFAULT_STORE_LIMITS).map((name) => `${name} in src/store/context.ts`),
   ];
   assert.ok(known.length > 70, `${known.length} are known`);
   const documented = new Set(

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  pacedIds,
+  pacedOf,
   pauseInWords,
-  readPaces,
   roundInput,
+  toPaces,
   toSchedulerCluster,
 } from '../../../src/scheduler/round-input.ts';
 import type { Cluster } from '../../../src/store/clusters/types.ts';
 import type { Pace, RecordedPace } from '../../../src/store/queue/types.ts';
-import { partialStore } from '../../support/partial-store.ts';
 import { node } from '../../support/queue.ts';
 import { clusterRecord } from '../../support/store.ts';
 
@@ -63,33 +64,37 @@ const PACE: Pace = {
   timeoutMs: 50,
   timeoutAt: 70,
 };
-const RUNNING = { ...PACE, name: 'x', state: 'running' as const, preemptions: 1, hasDeadline: false };
+const RUNNING = {
+  ...PACE,
+  name: 'x',
+  state: 'running' as const,
+  preemptions: 1,
+  hasDeadline: false,
+  saveEvery: null,
+};
 
-test('running batch experiments may be preempted, except those with a deadline', async () => {
+test('running batch experiments may be preempted, except those with a deadline', () => {
   const known = new Map<string, RecordedPace>([
     ['normal', RUNNING],
     ['batch', { ...RUNNING, attempt: 3, kept: 4 }],
     ['due', { ...RUNNING, hasDeadline: true }],
     ['new', { ...RUNNING, state: 'launching' }],
   ]);
-  const store = partialStore({ queue: { paces: async () => known } });
   const held = [...known.keys()].map((experiment) => ({
     ...{ experiment, node: 'n', gpus: 1, cpus: 1, project: 'p' },
     ...(experiment !== 'normal' && { priorityClass: 'batch' as const }),
   }));
-  const { victims } = await readPaces(store, new Map([['c', held]]), { asked: [], now: 20 });
+  const { victims } = toPaces(pacedOf(new Map([['c', held]]), []), known, 20);
   const victim = { project: 'p', attempt: 3, times: 1, step: 4, startedAt: 0, lostMs: 20 };
   assert.deepEqual([...victims], [['batch', victim]]);
 });
 
-test('running experiments get an expected end, queued ones an expected run time', async () => {
-  const store = partialStore({
-    queue: {
-      paces: async () => new Map([...'ab'].map((id) => [id, { ...RUNNING, name: id }])),
-    },
-  });
+test('running experiments get an expected end, queued ones an expected run time', () => {
+  const known = new Map([...'ab'].map((id) => [id, { ...RUNNING, name: id }]));
   const held = { experiment: 'a', node: 'n', gpus: 1, cpus: 1, project: 'p' };
-  const { ends, lengths } = await readPaces(store, new Map([['c', [held]]]), { asked: ['b', 'c'], now: 20 });
+  const paced = { held: [held], queued: ['b', 'c'] };
+  assert.deepEqual(pacedIds(paced), ['a', 'b', 'c']);
+  const { ends, lengths } = toPaces(paced, known, 20);
   assert.deepEqual([...ends], [['a', { early: 20, likely: 70, late: 70 }]]);
   assert.deepEqual([...lengths], [['b', { early: 0, likely: 50, late: 50 }]]);
 });

@@ -10,7 +10,7 @@ const keys = createKeys('echelon');
 describe('dispatchers', () => {
   test('archive ended experiments during a read, and delete expired data', async () => {
     for (let count = 0; count < 2; count++) {
-      await bench.dispatcher({ retentionMs: 50, archiveAfterMs: 0 });
+      await bench.dispatcher({ times: { retentionMs: 50, archiveAfterMs: 0 } });
     }
     const id = await bench.submit({ steps: 5, batchBytes: 200_000, logLines: 20 });
     const followed: string[] = [];

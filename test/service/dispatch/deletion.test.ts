@@ -18,7 +18,7 @@ before(async () => {
   redis = new Redis(bench.server.url);
   // Else the id may hide in what DUMP compresses.
   await redis.config('SET', 'rdbcompression', 'no');
-  await bench.dispatcher({ retentionMs: 100 });
+  await bench.dispatcher({ times: { retentionMs: 100 } });
 });
 after(async () => {
   redis.disconnect();

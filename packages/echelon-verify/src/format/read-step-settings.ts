@@ -12,6 +12,7 @@ import type {
   KlSettings,
   LossSettings,
   MicroBatch,
+  OffPolicySettings,
   ReportedValue,
   SamplingSettings,
   SettingValue,
@@ -22,9 +23,11 @@ import {
   CORRECTION_LEVELS,
   CORRECTION_STATISTICS,
   COUNTED,
+  JOINED,
   MEAN_COUNTS,
   REDUCTIONS,
   REPORTED_KEYS,
+  SAMPLED_BY,
   SCOPES,
   STEP_PRECISIONS,
 } from './step-settings.ts';
@@ -42,6 +45,7 @@ const STEP_KEYS = [
   'backend',
   'policyLoss',
   'rolloutCorrection',
+  'offPolicyMask',
   'kl',
   'entropyCoefficient',
   'aggregation',
@@ -78,7 +82,15 @@ const KL_KEYS = [
   'gradientOf',
   'aggregation',
 ];
-const AGGREGATION_KEYS = ['mode', 'scope', 'counts', 'rowCount', 'scaleFactor', 'denominator'];
+const AGGREGATION_KEYS = [
+  'mode',
+  'scope',
+  'counts',
+  'rowCount',
+  'scaleFactor',
+  'denominator',
+  'microBatches',
+];
 const MICRO_BATCH_KEYS = [
   'rank',
   'index',
@@ -109,6 +121,7 @@ export function readSettings(place: Place, step: JsonObject): StepSettings {
       backend: text('backend'),
       policyLoss: readLoss(place, objectOf(place, step, 'policyLoss', 'step.')),
       rolloutCorrection: readCorrection(place, objectOf(place, step, 'rolloutCorrection', 'step.')),
+      offPolicyMask: readOffPolicy(place, objectOf(place, step, 'offPolicyMask', 'step.')),
       kl: readKl(place, objectOf(place, step, 'kl', 'step.')),
       entropyCoefficient: numberOf(place, step, 'entropyCoefficient', 'step.'),
       aggregation: readAggregation(place, objectOf(place, step, 'aggregation', 'step.'), 'step.aggregation.'),
@@ -159,6 +172,16 @@ function readCorrection(place: Place, from: JsonObject | undefined): CorrectionS
   };
 }
 
+function readOffPolicy(place: Place, from: JsonObject | undefined): OffPolicySettings | undefined {
+  if (from === undefined) return undefined;
+  const prefix = 'step.offPolicyMask.';
+  refuseSlips(place, prefix, from, ['threshold', 'sampledBy']);
+  return {
+    threshold: needed(place, numberOf(place, from, 'threshold', prefix), `${prefix}threshold`),
+    sampledBy: choiceOf(place, from, 'sampledBy', SAMPLED_BY, prefix) ?? 'old',
+  };
+}
+
 function readKl(place: Place, from: JsonObject | undefined): KlSettings | undefined {
   if (from === undefined) return undefined;
   const prefix = 'step.kl.';
@@ -200,6 +223,7 @@ function readAggregation(
     ...present({
       scaleFactor: numberOf(place, from, 'scaleFactor', prefix),
       denominator: numberOf(place, from, 'denominator', prefix),
+      microBatches: choiceOf(place, from, 'microBatches', JOINED, prefix),
     }),
   };
 }

@@ -34,6 +34,15 @@ export interface CorrectionSettings {
   readonly exponentClamp?: number;
 }
 
+/** Of which policy the log-probs are that the off-policy mask compares with the current ones. */
+export const SAMPLED_BY = ['old', 'rollout'] as const;
+
+/** The off-policy mask: rows with a negative advantage have no policy loss if the mean log-ratio of their tokens is beyond it. */
+export interface OffPolicySettings {
+  readonly threshold: number;
+  readonly sampledBy: (typeof SAMPLED_BY)[number];
+}
+
 /** The KL term of the loss. */
 export interface KlSettings {
   readonly estimator: string;
@@ -51,6 +60,7 @@ export interface KlSettings {
 }
 
 export const SCOPES = ['global', 'window', 'rank', 'micro-batch'] as const;
+export const JOINED = ['mean', 'sum'] as const;
 export const COUNTED = ['mask', 'kept', 'sampled', 'all'] as const;
 
 /** How losses of tokens become one number. */
@@ -70,6 +80,8 @@ export interface AggregationSettings {
   readonly scaleFactor?: number;
   /** The denominator of the mode `constant`. */
   readonly denominator?: number;
+  /** How micro-batches of a rank are joined if each has its own denominator. Omitted: `mean`. */
+  readonly microBatches?: (typeof JOINED)[number];
 }
 
 /** One micro-batch: one backward pass of one rank. */
@@ -166,6 +178,7 @@ export interface StepSettings {
   readonly backend?: string;
   readonly policyLoss?: LossSettings;
   readonly rolloutCorrection?: CorrectionSettings;
+  readonly offPolicyMask?: OffPolicySettings;
   readonly kl?: KlSettings;
   readonly entropyCoefficient?: number;
   readonly aggregation?: AggregationSettings;

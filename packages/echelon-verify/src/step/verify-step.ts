@@ -307,10 +307,11 @@ export function stageText(report: StageReport): string {
 
 /** Everything stated that changes the numbers of a step, in one line. */
 function describeArithmetic({ step }: StepBatch): string {
-  const { policyLoss, rolloutCorrection, kl, aggregation, entropyCoefficient } = step;
+  const { policyLoss, rolloutCorrection, offPolicyMask, kl, aggregation, entropyCoefficient } = step;
   const parts = [
     policyLoss && `${policyLoss.name}${parametersText(policyLoss.params)}`,
     rolloutCorrection && `weight${parametersText(rolloutCorrection)}`,
+    offPolicyMask && `off-policy mask${parametersText(offPolicyMask)}`,
     kl && `kl${parametersText(kl)}`,
     entropyCoefficient && `entropy ${entropyCoefficient}`,
     aggregation && `${aggregation.mode}${parametersText(aggregation, ['mode'])}`,

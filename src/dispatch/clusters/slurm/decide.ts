@@ -1,5 +1,6 @@
+import { isComing } from '../../../scheduler/slurm-words.ts';
 import type { SlurmJob, SlurmPlace, SlurmState } from '../../../store/clusters/types.ts';
-import type { ListedJob } from './commands.ts';
+import type { ListedJob, SlurmError } from './commands.ts';
 
 /*
  * What a round with Slurm does, as a pure choice. The queue stays Echelon's: Slurm is asked for nodes as an autoscaler is, one
@@ -24,6 +25,8 @@ const REMEMBERED_MS = 3_600_000;
 const UNLISTED_MS = 60_000;
 /** How long a job may run before its Ray is there. */
 const JOINS_WITHIN_MS = 300_000;
+/** Why a job is cancelled that runs without a Ray. It has failed, as one that ended by itself. */
+const NO_RAY = 'its Ray did not start';
 /** Two failures within this time begin a wait, which doubles up to {@link LONGEST_WAIT_MS} with each further one. */
 const FIRST_WAIT_MS = 300_000;
 const LONGEST_WAIT_MS = 1_200_000;
@@ -45,7 +48,10 @@ export const isLive = ({ endedAt }: SlurmJob): boolean => endedAt === null;
 export const commentOf = (installation: string, { request }: Pick<SlurmJob, 'request'>): string =>
   `${installation}/${request}`;
 
-/** The jobs after Slurm's answer. `failed`: those that ended without having brought a node, although they were not cancelled here. */
+/**
+ * The jobs after Slurm's answer. `failed`: those that ended without having brought a node, unless they were cancelled here for
+ * another reason than that.
+ */
 export function seenJobs(
   jobs: readonly SlurmJob[],
   listed: readonly ListedJob[],
@@ -67,7 +73,8 @@ export function seenJobs(
       ...{ job, state, startsAt, endsAt },
       reason: state === 'PENDING' ? reason : null,
       runningSince: state === 'RUNNING' ? (before.runningSince ?? now) : null,
-      node: node?.node ?? before.node,
+      // The site may start a job again, under the same id: its former node is gone.
+      node: state === 'PENDING' ? null : (node?.node ?? before.node),
       idleSince: isIdle ? (before.idleSince ?? now) : null,
     };
     return [LIVE.has(state) ? after : ended(after)];
@@ -76,7 +83,7 @@ export function seenJobs(
 
   function ended(job: SlurmJob): SlurmJob {
     const after = { ...job, endedAt: now, idleSince: null };
-    if (job.node === null && job.cancelled === null) failed.push(after);
+    if (job.node === null && (job.cancelled ?? NO_RAY) === NO_RAY) failed.push(after);
     return after;
   }
 }
@@ -103,9 +110,9 @@ export function decideSlurm(
     return why === null ? [] : [{ job, why }];
   });
   const late = open.find((job) => job.role === 'head' && isLate(job, now));
-  if (late !== undefined) cancel.push({ job: late, why: 'its Ray did not start' });
+  if (late !== undefined) cancel.push({ job: late, why: NO_RAY });
   const waitsUntil = waitAfter(failedAt, now);
-  const coming = nodes.filter((job) => job.node === null && !cancel.some((one) => one.job === job));
+  const coming = nodes.filter((job) => isComing(job) && !cancel.some((one) => one.job === job));
   const surplus = coming.filter(({ state }) => state !== 'RUNNING').slice(Math.max(0, wanted));
   for (const job of surplus) cancel.push({ job, why: 'no queued experiment needs it any more' });
   if (waitsUntil !== null) return { ask: [], cancel, waitsUntil };
@@ -123,9 +130,31 @@ function whyCancelled(
   { head, now, idleMs, wanted }: { head: string | null; now: number; idleMs: number; wanted: number },
 ): string | null {
   if (job.head !== null && head !== null && job.head !== head) return 'its head is gone';
-  if (isLate(job, now)) return 'its Ray did not start';
+  if (isLate(job, now)) return NO_RAY;
   const isIdle = job.idleSince !== null && now - job.idleSince >= idleMs;
   return isIdle && wanted === 0 ? 'it was idle' : null;
+}
+
+const HOST_PORT = /^[A-Za-z0-9.-]{1,253}:\d{1,5}$/;
+
+/** Where the Ray of a head is, from its JOB.json: host:port of Ray and of its client server; null: the text has another form. */
+export function rayOfHead(text: string): { head: string; client: string } | null {
+  let found: { head?: unknown; client?: unknown } | null;
+  try {
+    found = JSON.parse(text) as typeof found;
+  } catch {
+    return null;
+  }
+  const { head, client } = found ?? {};
+  if (typeof head !== 'string' || typeof client !== 'string') return null;
+  return HOST_PORT.test(head) && HOST_PORT.test(client) ? { head, client } : null;
+}
+
+/** What is wrong after a command of Slurm has failed. `answeredAt`: when Slurm last answered, in ms since 1970. */
+export function problemOf(error: SlurmError, answeredAt: number | null, now: number): string {
+  const minutes = answeredAt === null ? 0 : Math.floor((now - answeredAt) / 60_000);
+  if (error.kind === 'refused' || minutes === 0) return error.message;
+  return `Slurm has not answered for ${minutes} min; the jobs are as they were then (${error.message})`;
 }
 
 /** Two failures within five minutes begin a wait of 5 minutes; each further one doubles it. */

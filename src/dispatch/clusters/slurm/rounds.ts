@@ -7,7 +7,17 @@ import type { Log } from '../../log.ts';
 import { createLoop, type Loop } from '../../loop.ts';
 import { type AddRequest, type AddSecret, requestAdd } from '../cluster-commands.ts';
 import { type Slurm, SlurmError } from './commands.ts';
-import { commentOf, decideSlurm, isLive, JOB_LABEL, type JoinedNode, seenJobs } from './decide.ts';
+import {
+  commentOf,
+  decideSlurm,
+  isLive,
+  JOB_LABEL,
+  type JoinedNode,
+  problemOf,
+  rayOfHead,
+  seenJobs,
+} from './decide.ts';
+import { whyNever } from './limits.ts';
 
 /*
  * Rounds with Slurm: one dispatcher at a time asks it for the nodes that queued experiments need, registers the Ray of a head
@@ -80,19 +90,24 @@ async function round(deps: RoundsDeps, cluster: Cluster): Promise<void> {
     const last = failedAt.at(-1) ?? Number.POSITIVE_INFINITY;
     const streak = jobs.some(({ node, askedAt }) => node !== null && askedAt > last) ? [] : failedAt;
     const problem = why ?? (streak.length > 0 ? state.problem : null);
-    if (!(await record({ jobs, failedAt: streak, answeredAt: now, problem }))) return;
+    if (!(await record({ jobs, failedAt: streak, answeredAt: now }))) return;
     const head = await register(deps, { cluster, place, state });
     const wanted = cluster.asked?.nodes.reduce((sum, { count }) => sum + count, 0) ?? 0;
     const decision = decideSlurm(place, state, { wanted, head, now });
-    await record({ waitsUntil: decision.waitsUntil });
+    const isNodeAsked = decision.ask.includes('node');
+    // If sinfo is not answered, sbatch says what it thinks of the request.
+    const sizes = isNodeAsked ? await slurm.nodes(place).catch(() => []) : [];
+    const never = whyNever(place, sizes);
+    await record({ waitsUntil: decision.waitsUntil, problem: never ?? problem });
     for (const { job, why: reason } of decision.cancel)
       await cancel(deps, { place, job, reason, record, state: () => state });
-    if (decision.ask.length > 0) await writeNotes(slurm, cluster, state.token);
+    if (decision.ask.length === 0 || never !== null) return;
+    await writeNotes(slurm, cluster, state.token);
     for (const role of decision.ask)
       await ask(deps, { cluster, place, role, head, record, now, state: () => state });
   } catch (error) {
     if (!(error instanceof SlurmError)) throw error;
-    await record({ problem: error.message });
+    await record({ problem: problemOf(error, state.answeredAt, now) });
   }
 }
 
@@ -131,8 +146,9 @@ async function register(
   const job = state.jobs.find((one) => one.role === 'head' && isLive(one) && one.state === 'RUNNING');
   if (job === undefined || job.job === null) return null;
   const text = await slurm.read(place, `${notesOf(place, cluster.name)}/${job.job}.json`);
-  if (text === null) return null;
-  const { head, client } = JSON.parse(text) as { head: string; client: string };
+  const ray = text === null ? null : rayOfHead(text);
+  if (ray === null) return null;
+  const { head, client } = ray;
   const address = `ray://${client}`;
   if (cluster.ray?.address !== address || !cluster.answering) {
     const request: AddRequest = {

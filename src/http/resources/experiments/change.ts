@@ -1,23 +1,12 @@
 import { Type } from 'typebox';
-import { EchelonError } from '../../../core/errors.ts';
-import type { State } from '../../../core/states.ts';
 import { Notes } from '../../../schemas/experiment.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { Priority } from '../../../schemas/spec-parts.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { revisionToChange } from '../../server/etag.ts';
 import { route } from '../../server/route.ts';
-import { ExperimentParams, experimentOf, notFound } from '../common.ts';
+import { ExperimentParams, experimentOf, notFound, notQueued } from '../common.ts';
 import { experimentDetail } from './experiment-detail.ts';
-
-/** EchelonError `not-queued`. `state`: as read before the attempt to change it. */
-export function notQueued(state: State): EchelonError {
-  const now = state === 'queued' ? 'not queued any more' : state;
-  return new EchelonError(
-    'not-queued',
-    `The experiment is ${now}. The priority can change only while an experiment is queued.`,
-  );
-}
 
 const Change = Type.Partial(StrictObject({ priority: Priority, ...Notes }), {
   additionalProperties: false,

@@ -4,7 +4,7 @@ import type { Experiment } from '../../../schemas/experiment.ts';
 import type { Store } from '../../../store/store.ts';
 import { seenWords } from '../../access/seen-words.ts';
 import { withSilence } from '../clusters/cluster-views.ts';
-import { estimateFields } from '../queues/queues.ts';
+import { estimateFields } from '../queues/estimate-fields.ts';
 
 /**
  * An experiment as it is shown alone to the caller: with its queue position, its wait reason, and when it is expected to

@@ -11,9 +11,9 @@ import {
 } from '../../../schemas/key.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { isSignIn, type StoredKey } from '../../../store/access/api-keys.ts';
-import { requireScope } from '../../access/auth.ts';
 import { projectProblem } from '../../access/caller-projects.ts';
 import { newKeyId, newKeyToken } from '../../access/callers.ts';
+import { requireScope } from '../../server/auth.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';

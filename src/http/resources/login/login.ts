@@ -4,9 +4,9 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
-import { type FailureCounter, requireOwnOrigin, wantsHtml } from '../../access/auth.ts';
 import type { Known } from '../../access/callers.ts';
 import { LINK_MS, SESSION_MS, type Sessions, sessionCookie } from '../../access/sessions.ts';
+import { type FailureCounter, requireOwnOrigin, wantsHtml } from '../../server/auth.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { answerProblem, noteFailure } from '../../server/errors.ts';
 import { LOGIN_SCRIPT, loginPage } from '../../server/pages.ts';
@@ -146,7 +146,7 @@ function addLogout(app: App, { store, settings }: RouteDeps): void {
     config: { form: true },
     options: { errorHandler: answerPerson },
     handler: async ({ credential }, reply) => {
-      // Set first, so that the browser forgets its cookie even where the store is away.
+      // Set first, so that the browser forgets its cookie even if the store is away.
       reply.clearCookie(name, { path: '/', secure });
       await store.access.signOut(credential, SESSION_MS);
       return reply.redirect('/login', 303);

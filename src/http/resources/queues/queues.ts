@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../../core/scopes.ts';
-import type { ExperimentDetail } from '../../../schemas/api.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { count } from '../../../schemas/optional-fields.ts';
 import type { Pauses, QueuedExperiment } from '../../../store/queue/types.ts';
@@ -11,6 +10,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { findDispatchers } from '../../server/dispatchers.ts';
 import { route } from '../../server/route.ts';
 import { clusterViews } from '../clusters/cluster-views.ts';
+import { estimateFields } from './estimate-fields.ts';
 
 const Query = StrictObject({
   cursor: Type.Optional(
@@ -101,19 +101,4 @@ function lastSeen(clusters: readonly { lastSeenAt: number | null }[]): number | 
 function seenQueues({ project }: Caller, { all, projects }: Pauses['closed']) {
   const seen = [...projects].filter(([name]) => project === null || name === project);
   return { all, projects: Object.fromEntries(seen) };
-}
-
-/** The expected start of a queued experiment, or why there is none, as the API shows it. */
-export function estimateFields({
-  estimate = null,
-  unknown = null,
-  reason,
-}: Pick<QueuedExperiment, 'estimate' | 'unknown' | 'reason'>): Pick<
-  ExperimentDetail,
-  'estimate' | 'noEstimate'
-> {
-  if (estimate !== null) return { estimate, noEstimate: null };
-  const never =
-    reason === null ? 'no scheduling round has read it yet' : 'the last scheduling round found no estimate';
-  return { estimate: null, noEstimate: unknown ?? never };
 }

@@ -5,7 +5,7 @@ import type { ExperimentSpec } from '../../../engines/registry.ts';
 import { validateSpec } from '../../../engines/validate-spec.ts';
 import { TOO_FAR } from '../../../scheduler/estimate.ts';
 import { needOf } from '../../../scheduler/placement.ts';
-import { pacedOf, readPaces, roundInput } from '../../../scheduler/round-input.ts';
+import { pacedIds, pacedOf, roundInput, toPaces } from '../../../scheduler/round-input.ts';
 import { expectedLength } from '../../../scheduler/spans.ts';
 import { type Change, type Outcome, type Shift, whatIf } from '../../../scheduler/what-if.ts';
 import type { QueueOutcome, WhatIfView } from '../../../schemas/api.ts';
@@ -18,9 +18,8 @@ import { type SeenWords, seenWords } from '../../access/seen-words.ts';
 import { createIntake } from '../../intake/intake.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
-import { experimentOf } from '../common.ts';
-import { notQueued } from '../experiments/change.ts';
-import { estimateFields } from './queues.ts';
+import { experimentOf, notQueued } from '../common.ts';
+import { estimateFields } from './estimate-fields.ts';
 
 /** Maximum number of queued experiments that an answer examines, except for the minimum of each project. */
 const WINDOW = 1_024;
@@ -62,8 +61,8 @@ export function addWhatIf(app: App, deps: RouteDeps): void {
       if (body.spec !== undefined) refuseClosed(seen.pauses, change.item.project);
       const { queued, truncated } = seen.window;
       const common = { ...roundInput(seen), preemptWithinMs: deps.settings.preemptWithinMs };
-      const asked = pacedOf(queued);
-      const paces = await readPaces(store, common.allocations, { asked, now: seen.now });
+      const paced = pacedOf(common.allocations, queued);
+      const paces = toPaces(paced, await store.queue.paces(pacedIds(paced)), seen.now);
       const found = whatIf({ ...common, ...paces, queued, truncated }, change);
       const words = seenWords(store, caller);
       return {

@@ -16,8 +16,8 @@ import { StrictObject } from '../../../schemas/objects.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../../schemas/sweep.ts';
 import type { Store } from '../../../store/store.ts';
 import type { SweepChild, SweepRecord } from '../../../store/sweeps/types.ts';
-import { requireScope } from '../../access/auth.ts';
 import { createIntake } from '../../intake/intake.ts';
+import { requireScope } from '../../server/auth.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
@@ -41,7 +41,7 @@ export function addSweeps(app: App, deps: RouteDeps): void {
   addRerun(app, deps);
 }
 
-/** As for experiments: the sweep of that id, where the caller may see it. Throws EchelonError `not-found`. */
+/** As for experiments: the sweep of that id, if the caller may see it. Throws EchelonError `not-found`. */
 export async function sweepOf(
   store: Store,
   { caller }: { caller: Caller },

@@ -1,7 +1,7 @@
 -- Adds an entry (JSON) to the audit log and deletes the oldest ones. Entries of administrators have a stream of their own.
 -- Every other caller has a limited number of entries: one more replaces the caller's oldest. All unauthenticated callers
 -- together count as one. No other code changes the log. Needs time.
--- log: entry, ring (the caller that the entry counts for, or 'admin'), max, maxOfCaller, retainMs
+-- log: entry (JSON), ring (the caller that the entry counts for, or 'admin'), max, maxOfCaller, retainMs
 
 -- Ids are the time in ms, then the microseconds, odd for administrators: no id is in both streams, which have a common order.
 local function auditId(ms, number, administrative)

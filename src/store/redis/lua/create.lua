@@ -2,9 +2,12 @@
 -- include limits
 
 -- Creates an experiment: record, indexes, limits, first event.
--- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, patch, fingerprint, customCode,
---      timeoutMs, deadlineAt, labels (JSON), nodes, nodeLabels (JSON), tags (one a line), version, reason, now (ms); for a child of a sweep also: sweep, index;
---      for a rerun: rerunOf; owner: the caller, if it is not that of the sweep
+-- new: the fields of `newExperiment` (new-experiment.ts): id, name, priority, wanted, gpus, cpus, fingerprint, customCode ('1' or
+--      ''), timeoutMs, deadlineAt, labels (JSON), nodes, nodeLabels (JSON), tags (one a line), saveEvery (steps
+--      from one checkpoint to the next), '' for each that it omits;
+--      project, version (of the record's layout), reason, now (ms); submitted, resolved and defaults (JSON each), or patch: how
+--      they differ from those that the children of its sweep share; for a child of a sweep: sweep, index; for a rerun: rerunOf;
+--      owner: the caller, if it is not that of the sweep
 -- first: its state and its attempt (string)
 local function createRecord(root, new, first)
   local id, x = new.id, root .. ':x:' .. new.id
@@ -16,7 +19,7 @@ local function createRecord(root, new, first)
   local function also(field, value)
     record[#record + 1], record[#record + 2] = field, value
   end
-  if (new.patch or '') ~= '' then
+  if new.patch then
     also('patch', new.patch)
   else
     also('submitted', new.submitted)
@@ -25,9 +28,10 @@ local function createRecord(root, new, first)
   end
   if new.customCode ~= '' then also('customCode', new.customCode) end
   if new.labels ~= '' then also('wantedLabels', new.labels) end
-  if (new.nodeLabels or '') ~= '' then also('nodeLabels', new.nodeLabels) end
-  if (new.tags or '') ~= '' then also('tags', new.tags) end
-  if new.rerunOf then also('rerunOf', new.rerunOf) end
+  if new.nodeLabels ~= '' then also('nodeLabels', new.nodeLabels) end
+  if new.tags ~= '' then also('tags', new.tags) end
+  if new.saveEvery ~= '' then also('saveEvery', new.saveEvery) end
+  if (new.rerunOf or '') ~= '' then also('rerunOf', new.rerunOf) end
   local owner = new.owner or (new.sweep and redis.call('HGET', root .. ':sweep:' .. new.sweep, 'owner')) or ''
   if owner ~= '' then also('owner', owner) end
   if new.sweep then
@@ -55,16 +59,10 @@ local function createWaiting(root, new)
   createRecord(root, new, { state = 'queued', attempt = '0' })
 end
 
--- The arguments of a new experiment from ARGV[at] on: id, name, priority, wanted, gpus, cpus, submitted, resolved,
--- defaults, fingerprint, customCode ('1' or ''), timeoutMs, deadlineAt, labels (these three are '' if the spec has none),
--- nodes, nodeLabels ('' for none), tags (one a line), patch ('' or, in place of submitted, resolved and defaults, how they differ from those that
--- the children of its sweep share).
-local CHILD_SIZE = 18
-local function childAt(at, more)
-  more.id, more.name, more.priority, more.wanted = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  more.gpus, more.cpus, more.submitted, more.resolved = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6], ARGV[at + 7]
-  more.defaults, more.fingerprint, more.customCode = ARGV[at + 8], ARGV[at + 9], ARGV[at + 10]
-  more.timeoutMs, more.deadlineAt, more.labels = ARGV[at + 11], ARGV[at + 12], ARGV[at + 13]
-  more.nodes, more.nodeLabels, more.tags, more.patch = ARGV[at + 14], ARGV[at + 15], ARGV[at + 16], ARGV[at + 17]
-  return more
+-- Creates the queued experiment of a child of a sweep.
+-- child: fields as above, with patch
+-- more: project, version, now, sweep, index, reason
+local function createChild(root, child, more)
+  for name, value in pairs(more) do child[name] = value end
+  createWaiting(root, child)
 end

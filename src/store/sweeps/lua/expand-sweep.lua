@@ -4,8 +4,8 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 sweep, 2 index of the first child, 3 '1' if the store accepts new work, 4 MAX bytes of a project
---           without a quota of its own (0: no limit), 5 version of a record's layout, then for each child its arguments (see
---           redis/lua/create.lua)
+--           without a quota of its own (0: no limit), 5 version of a record's layout, then for each child a table (JSON):
+--           its fields with patch (see redis/lua/create.lua)
 -- Returns   'ok'
 -- Errors    'moved': another child is next, or the sweep is cancelled or does not exist; 'full', also if its
 --           project is over its quota
@@ -21,9 +21,9 @@ local record = redis.call('HMGET', s, 'state', 'expanded', 'count', 'project', '
 if record[1] ~= 'running' or record[2] ~= ARGV[2] then return 'moved' end
 if ARGV[3] ~= '1' or overQuota(root, record[4], argumentBytes(), ARGV[4]) then return 'full' end
 local now, index = nowMs(), tonumber(ARGV[2])
-for at = 6, #ARGV, CHILD_SIZE do
-  createWaiting(root, childAt(at, { project = record[4], version = ARGV[5], now = now, sweep = id,
-    index = int(index), reason = 'child ' .. int(index) .. ' of ' .. id }))
+for at = 6, #ARGV do
+  createChild(root, cjson.decode(ARGV[at]), { project = record[4], version = ARGV[5], now = now, sweep = id,
+    index = int(index), reason = 'child ' .. int(index) .. ' of ' .. id })
   index = index + 1
 end
 redis.call('HSET', s, 'expanded', int(index))

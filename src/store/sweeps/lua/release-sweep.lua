@@ -5,8 +5,8 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 sweep, 2 '1' if the store accepts new work, 3 MAX bytes of a project without a quota of its own (0: no limit),
 --           4 version of a record's layout, 5 the sweep's `ends` before the states were read, '' if more calls follow, then
---           for each child: index, run and experiment of the child that it
---           depends on, and its arguments (see redis/lua/create.lua)
+--           for each child a table (JSON): its fields with patch (see redis/lua/create.lua), index, and afterRun and
+--           afterExperiment of the child that it depends on
 -- Returns   {'ok', ids of the new experiments…}
 -- Errors    {'moved'}: the sweep is cancelled or does not exist; {'full'}, also if its project is over its quota
 -- Events    state: null -> queued of each; PUBLISH wake 'queue'
@@ -23,21 +23,22 @@ local s = root .. ':sweep:' .. id
 local record = redis.call('HMGET', s, 'state', 'project', 'expanded', 'free', 'ends')
 if record[1] ~= 'running' then return { 'moved' } end
 local now, answer = nowMs(), { 'ok' }
-for at = 6, #ARGV, CHILD_SIZE + 3 do
-  local index, run = ARGV[at], ARGV[at + 1]
+for at = 6, #ARGV do
+  local child = cjson.decode(ARGV[at])
+  local index = child.index
   local after = redis.call('HGET', s .. ':after', index)
   local open = after and redis.call('HEXISTS', s .. ':settled', index) == 0
-  local state = open and (redis.call('HGET', s .. ':runs', after) or '0') == run
-    and (redis.call('HGET', root .. ':x:' .. ARGV[at + 2], 'state')
+  local state = open and (redis.call('HGET', s .. ':runs', after) or '0') == child.afterRun
+    and (redis.call('HGET', root .. ':x:' .. child.afterExperiment, 'state')
       or (tonumber(after) < tonumber(record[3]) and 'deleted'))
   if state == 'succeeded' then
     if ARGV[2] ~= '1' or overQuota(root, record[2], argumentBytes(), ARGV[3]) then return { 'full' } end
     redis.call('HSET', s .. ':settled', index, 'made')
     redis.call('HINCRBY', s, 'held', -1)
     redis.call('HINCRBY', s, 'made', 1)
-    createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[4], now = now, sweep = id,
-      index = index, reason = 'child ' .. index .. ' of ' .. id .. ', since child ' .. after .. ' has succeeded' }))
-    answer[#answer + 1] = ARGV[at + 3]
+    createChild(root, child, { project = record[2], version = ARGV[4], now = now, sweep = id,
+      reason = 'child ' .. index .. ' of ' .. id .. ', since child ' .. after .. ' has succeeded' })
+    answer[#answer + 1] = child.id
   elseif state and state ~= 'queued' and not HELD[state] then
     redis.call('HSET', s .. ':settled', index, 'child ' .. after .. ', on which it depends, is ' .. state)
     redis.call('HINCRBY', s, 'held', -1)

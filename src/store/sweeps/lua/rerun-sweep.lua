@@ -4,8 +4,9 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 sweep, 2 '1' if the store accepts new work, 3 MAX queued experiments of a project, 4 MAX bytes of a
---           project without a quota of its own (0: no limit), 5 version of a record's layout, then for each child: index,
---           number of the new run, id of the failed run, and its arguments (see redis/lua/create.lua)
+--           project without a quota of its own (0: no limit), 5 version of a record's layout, then for each child a
+--           table (JSON): its fields with patch (see redis/lua/create.lua), index, run (number of the new run), failed (id of the
+--           failed run)
 -- Returns   {'ok', ids of the new experiments…}
 -- Errors    {'cancelled'}: the sweep is cancelled or does not exist; {'full'}; {'closed', who closed its queue (JSON)};
 --           {'queue-full'}: its project would have too many queued experiments; {'over-quota', bytes of its project,
@@ -55,23 +56,24 @@ if ARGV[2] ~= '1' then return { 'full' } end
 local closed = closedBy(root, record[2])
 if closed then return { 'closed', closed } end
 
--- Where the failed children begin in ARGV, and how many experiments they and their dependents will become.
+-- The children that failed, and how many experiments they and their dependents will become.
 local failed, count, dependents = {}, 0, nil
-for at = 6, #ARGV, CHILD_SIZE + 3 do
-  local latest = redis.call('HGET', s .. ':runs', ARGV[at]) or '0'
-  local state = redis.call('HGET', root .. ':x:' .. ARGV[at + 2], 'state')
-  if state == 'failed' and tonumber(latest) == ARGV[at + 1] - 1 then
+for at = 6, #ARGV do
+  local child = cjson.decode(ARGV[at])
+  local latest = redis.call('HGET', s .. ':runs', child.index) or '0'
+  local state = redis.call('HGET', root .. ':x:' .. child.failed, 'state')
+  if state == 'failed' and tonumber(latest) == child.run - 1 then
     dependents = dependents or dependentsOf(s)
-    failed[#failed + 1] = at
-    count = count + 1 + countSkipped(s, dependents[ARGV[at]] or {})
+    failed[#failed + 1] = child
+    count = count + 1 + countSkipped(s, dependents[child.index] or {})
   end
 end
 if #failed > 0 and not hasRoom(root, record[2], count, ARGV[3]) then return { 'queue-full' } end
 local over = #failed > 0 and overQuota(root, record[2], argumentBytes(), ARGV[4])
 if over then return over end
 local now, answer = nowMs(), { 'ok' }
-for _, at in ipairs(failed) do
-  local index, run = ARGV[at], ARGV[at + 1]
+for _, child in ipairs(failed) do
+  local index, run = child.index, child.run
   redis.call('HSET', s .. ':runs', index, run)
   -- The failed run no longer counts: it is final, so its state never changes again.
   redis.call('HINCRBY', s, 'n:failed', -1)
@@ -79,9 +81,9 @@ for _, at in ipairs(failed) do
   redis.call('HSET', s, 'state', 'running', 'reason', 'failed children run again')
   redis.call('HDEL', s, 'endedAt')
   holdAgain(s, dependents[index] or {})
-  createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[5], now = now, sweep = id,
-    index = index, reason = 'run ' .. run .. ' of child ' .. index .. ' of ' .. id }))
-  answer[#answer + 1] = ARGV[at + 3]
+  createChild(root, child, { project = record[2], version = ARGV[5], now = now, sweep = id,
+    reason = 'run ' .. run .. ' of child ' .. index .. ' of ' .. id })
+  answer[#answer + 1] = child.id
 end
 countToCome(root, s)
 if #answer > 1 then redis.call('PUBLISH', root .. ':wake', 'queue') end

@@ -66,7 +66,6 @@ describe('checks', () => {
       '/overrides/algorithm.use_kl_in_reward',
       { overrides: { 'algorithm.use_kl_in_reward': true } },
     ],
-    ['error', 'exact-advantages', '/advantages', { advantages: 'exact', estimator: { name: 'grpo' } }],
     ['error', 'temperature', '/rollout/temperature', { rollout: { temperature: 0 } }],
     [
       'error',

@@ -90,7 +90,6 @@ describe('compileVerlAgent', () => {
       { environment: { seed: 1 } },
       { rollout: { groupSize: 4 } },
       { rollout: { attentionBackend: 'auto' } },
-      { advantages: 'exact' },
       { overrides: { '+data.seed': 2 } },
       { checkpoints: { label: 'second' } },
     ];
@@ -210,7 +209,7 @@ test('a script that retains one checkpoint is corrected to two, and another numb
 });
 
 test('the driver gets the overrides as arguments, and what it needs of the plan in its file', () => {
-  const spec = resolveVerlAgent({ ...TRAIN, home: '/opt/verl-agent', advantages: 'exact' });
+  const spec = resolveVerlAgent({ ...TRAIN, home: '/opt/verl-agent' });
   const { overrides } = compileVerlAgent(spec);
   const { arguments: passedOn, plan } = launchOf(spec);
   assert.deepEqual(plan, {

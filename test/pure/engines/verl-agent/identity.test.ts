@@ -15,7 +15,7 @@ test('numbersHash changes with settings that change the numbers, and not with th
   assert.match(hash(), /^[0-9a-f]{10}$/);
   assert.notEqual(hash([['env.seed', '1']]), hash());
   assert.notEqual(hash([['algorithm.gamma', '0.9']]), hash());
-  assert.notEqual(hash([], ['exact']), hash());
+  assert.notEqual(hash([], ['panel']), hash());
   assert.equal(hash([['algorithm.gamma', '0.950']]), hash());
   assert.equal(numbersHash({ entries: BASE.toReversed(), besides: [] }), hash());
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enqueue, removeJobs } from '../../../../src/http/resources/experiments/enqueue.ts';
-import { estimateFields } from '../../../../src/http/resources/queues/queues.ts';
+import { estimateFields } from '../../../../src/http/resources/queues/estimate-fields.ts';
 import type { RouteDeps } from '../../../../src/http/server/deps.ts';
 
 const away = async () => {

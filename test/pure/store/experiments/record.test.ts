@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  toAttempts,
-  toBatch,
-  toExperiment,
-  toQueuedExperiment,
-  toVerification,
-} from '../../../../src/store/experiments/record.ts';
+import { toAttempts } from '../../../../src/store/attempts/record.ts';
+import { toBatch } from '../../../../src/store/batches/record.ts';
+import { toExperiment, toVerification } from '../../../../src/store/experiments/record.ts';
+import { toQueuedExperiment } from '../../../../src/store/queue/queued-experiment.ts';
 
 test('there is no record without its id', () => {
   assert.equal(toExperiment({}, {}), undefined);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MetricValue, NumberedEvent } from '../../../../src/core/events.ts';
+import type { StoreContext } from '../../../../src/store/context.ts';
 import { metricNamesOf, packValues } from '../../../../src/store/metrics/metric-entries.ts';
 import { createMetricSeries } from '../../../../src/store/metrics/metric-series.ts';
 import { condense, pointOf } from '../../../../src/store/metrics/series-items.ts';
-import type { StoreContext } from '../../../../src/store/redis/context.ts';
 
 const metrics = (values: Record<string, MetricValue>): NumberedEvent => ({
   sequence: 1,

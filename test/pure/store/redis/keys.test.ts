@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { EchelonError } from '../../../../src/core/errors.ts';
-import { DEFAULT_STORE_LIMITS } from '../../../../src/store/redis/context.ts';
+import { DEFAULT_STORE_LIMITS } from '../../../../src/store/context.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { createWaker, orNothing } from '../../../../src/store/redis/waker.ts';
 import { documentedKeys } from '../../../support/redis-keys.ts';

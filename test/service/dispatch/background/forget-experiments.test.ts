@@ -6,8 +6,8 @@ import {
 } from '../../../../src/dispatch/background/forget-experiments.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
-import type { Forgetting } from '../../../../src/store/archive/retention.ts';
 import type { Cluster } from '../../../../src/store/clusters/types.ts';
+import type { Forgetting } from '../../../../src/store/retention/retention.ts';
 import { QUIET } from '../../../support/dispatch.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 import { clockAt } from '../../../support/store.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { AttemptName } from '../../../../src/core/ids.ts';
 import type { LaunchPlan } from '../../../../src/core/launch-plan.ts';
 import { createUnknownAttempts } from '../../../../src/dispatch/clusters/unknown-attempts.ts';
 import { createRayWorkerClient } from '../../../../src/rpc/client.ts';
 import type { RayWorkerClient } from '../../../../src/rpc/ray-worker.ts';
-import type { AttemptName } from '../../../../src/store/attempts/types.ts';
 import { type Bench, QUIET, startBench, until } from '../../../support/dispatch.ts';
 import { fakeArguments } from '../../../support/fake-driver.ts';
 
@@ -42,7 +42,7 @@ describe('attempts on a cluster that the store does not know', () => {
     bench.redis.hset('{echelon}:x:exp-made', fields);
 
   test('attempts on a cluster that the store does not know are shown at their cluster and continue; known attempts are not shown', async () => {
-    const dispatcher = await bench.dispatcher({ checkMs: 50 });
+    const dispatcher = await bench.dispatcher({ times: { checkMs: 50 } });
     const known = await bench.submit({ hang: true });
     await bench.reaches(known, 'running');
     const lost = { experiment: 'exp-lost', attempt: 3 };
@@ -72,7 +72,7 @@ describe('attempts on a cluster that the store does not know', () => {
 
   test('attempts on a cluster that the store does not know do not include one whose launch is not yet confirmed', async () => {
     bench.rayWorker.launchFault = 'never-answer';
-    const dispatcher = await bench.dispatcher({ checkMs: 50 });
+    const dispatcher = await bench.dispatcher({ times: { checkMs: 50 } });
     const id = await bench.submit({ hang: true });
     await until(() => bench.rayWorker.running().length === 1, 'it runs');
     assert.equal((await bench.store.experiments.get(id))?.state, 'launching');

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { newExperimentId } from '../../../../src/core/ids.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
 import { createProjects } from '../../../../src/store/access/projects.ts';
-import type { StoreContext } from '../../../../src/store/redis/context.ts';
+import type { StoreContext } from '../../../../src/store/context.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { loadScripts } from '../../../../src/store/redis/scripts.ts';
 import { storedKey } from '../../../support/access.ts';

@@ -8,8 +8,8 @@ import {
   unpackSeries,
 } from '../../../../src/store/archive/series-archive.ts';
 import type { Lease } from '../../../../src/store/attempts/types.ts';
+import type { StoreContext } from '../../../../src/store/context.ts';
 import { createMetricSeries } from '../../../../src/store/metrics/metric-series.ts';
-import type { StoreContext } from '../../../../src/store/redis/context.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { loadScripts } from '../../../../src/store/redis/scripts.ts';
 import type { Store } from '../../../../src/store/store.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { FeedEntry } from '../../../../src/core/events.ts';
+import type { StoreContext } from '../../../../src/store/context.ts';
 import { createFeed } from '../../../../src/store/events/feed.ts';
-import type { StoreContext } from '../../../../src/store/redis/context.ts';
 import { coded, running, storeFor, submitInput } from '../../../support/store.ts';
 import { expandedSweep } from '../../../support/sweep.ts';
 

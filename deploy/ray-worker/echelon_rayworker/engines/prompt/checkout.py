@@ -38,7 +38,7 @@ def variables_of(evaluation: EvaluationSettings, environment: Mapping[str, str],
     """The variables of the environments' processes."""
     given = {name: value for name, value in environment.items() if name != without}
     given.update(trainer_environment.default_places(given, evaluation))
-    return trainer_environment.runtime_variables(given, evaluation.home, "digests", "recipe")
+    return trainer_environment.runtime_variables(given, evaluation.home, "digests")
 
 
 def merged_configuration(evaluation: EvaluationSettings) -> Any:

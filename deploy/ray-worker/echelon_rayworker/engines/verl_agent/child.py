@@ -34,9 +34,7 @@ class Child:
         init = settings.overrides.take("ray_init.")
         given = {key.partition("env_vars.")[2]: init.pop(key) for key in list(init) if "env_vars." in key}
         own = program_environment(os.environ)
-        variables = environment.runtime_variables(
-            {**own, **given}, settings.home, settings.observations, settings.advantages
-        )
+        variables = environment.runtime_variables({**own, **given}, settings.home, settings.observations)
         self._attempt_dir = settings.attempt_dir
         if settings.replicates:
             variables[process_setup.PANEL_VARIABLE] = os.path.join(settings.attempt_dir, panel.FILE)

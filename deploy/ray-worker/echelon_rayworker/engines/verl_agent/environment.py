@@ -37,9 +37,7 @@ def default_places(environment: Mapping[str, str], settings: Settings) -> dict[s
     return {name: path for name, path in places.items() if not environment.get(name)}
 
 
-def runtime_variables(
-    environment: Mapping[str, str], home: str, observations: str, advantages: str
-) -> dict[str, str]:
+def runtime_variables(environment: Mapping[str, str], home: str, observations: str) -> dict[str, str]:
     """The variables of all processes of the run, with the plan's own and its secrets. `home`: the checkout, first on the
     search path of every process."""
     lists = (environment.get(name, "").split(",") for name in (NAMES_VARIABLE, VARIABLES_VARIABLE))
@@ -55,7 +53,6 @@ def runtime_variables(
     path = [home, *environment.get("PYTHONPATH", "").split(os.pathsep)]
     variables["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, path)))
     variables["ECHELON_OBSERVATIONS"] = observations
-    variables["ECHELON_ADVANTAGES"] = advantages
     return variables
 
 

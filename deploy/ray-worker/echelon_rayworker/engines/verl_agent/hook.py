@@ -11,20 +11,19 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import numbers
 import os
 import sys
 import time
 from typing import Any, Callable
 
+from echelon_capture.calls import bound
 from echelon_capture.reporter import Reporter
 from echelon_capture.verl_agent_rows import follow_rollouts
 from echelon_rayworker.spool import SPOOL_VARIABLE, Spool
 
 from . import capture
 from .evaluations import Games
-from .exact import replace_advantages
 
 TRAINER_MODULE = "recipe.hgpo.hgpo_ray_trainer"
 _GRAPHGPO_MODULE = "recipe.GraphGPO.graphgpo_ray_trainer"
@@ -35,7 +34,7 @@ _MARK = "_echelon_hook"
 
 
 class CaptureHook:
-    """The capture hook of one process. `environment`: ECHELON_SPOOL, _EXPERIMENT, _ATTEMPT, _OBSERVATIONS, _ADVANTAGES."""
+    """The capture hook of one process. `environment`: ECHELON_SPOOL, _EXPERIMENT, _ATTEMPT, _OBSERVATIONS."""
 
     def __init__(self, environment: Any, spool: Any = None) -> None:
         self.reporter = Reporter(Spool.from_environment(environment) if spool is None else spool)
@@ -44,7 +43,6 @@ class CaptureHook:
         self.experiment = environment.get("ECHELON_EXPERIMENT", "")
         self.attempt = int(environment.get("ECHELON_ATTEMPT") or 0)
         self.texts = environment.get("ECHELON_OBSERVATIONS") == "texts"
-        self.exact = environment.get("ECHELON_ADVANTAGES") == "exact"
         self.failures = 0
         self._seconds = 0.0
 
@@ -67,7 +65,7 @@ class CaptureHook:
 
     def estimated(self, original: Callable, arguments: tuple, keywords: dict) -> Any:
         """compute_advantage, with its inputs copied before and its output after."""
-        call = self.guarded(lambda: _bound(original, arguments, keywords))
+        call = self.guarded(lambda: bound(original, arguments, keywords))
         before = self.guarded(lambda: self._before(call)) if call else None
         result = original(*arguments, **keywords)
         if call:
@@ -93,11 +91,6 @@ class CaptureHook:
             self.reporter.gap(step, rows, f"not verifiable: {reason}")
             return
         facts = {**capture.estimator_facts(name, call, config), "forms": capture.forms_of(name, result)}
-        if self.exact and name == "hgpo":
-            replaced = self.guarded(lambda: replace_advantages(result, columns, facts))
-            if replaced is not None:
-                columns["step_reward"] = replaced
-                facts.update(precision="float64", forms="any")
         capture.copy_advantages(result, columns)
         provenance = capture.provenance_facts(config, step, self.experiment, self.attempt)
         source, texts = self.source, self.texts
@@ -225,14 +218,6 @@ def _wrap_log(tracking: Any, hook: CaptureHook) -> None:
         return original(self, data, step, *arguments, **keywords)
 
     tracking.log = log
-
-
-def _bound(original: Callable, arguments: tuple, keywords: dict) -> dict[str, Any]:
-    """The call's arguments by name, defaults included, `**kwargs` among them."""
-    bound = inspect.signature(original).bind(*arguments, **keywords)
-    bound.apply_defaults()
-    named = dict(bound.arguments)
-    return {**named, **named.pop("kwargs", {})}
 
 
 def _is_number(value: Any) -> bool:

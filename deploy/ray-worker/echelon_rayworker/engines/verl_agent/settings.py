@@ -28,7 +28,6 @@ class Settings:
     val_rows: int
     steps: int
     disk_bytes: int
-    advantages: str
     observations: str
     base_model: bool
     split: str
@@ -84,7 +83,6 @@ def settings_of(launch: Launch, environment: Mapping[str, str]) -> Settings:
         val_rows=plan["dataRows"]["validation"],
         steps=plan["steps"],
         disk_bytes=plan["diskBytes"],
-        advantages=spec["advantages"],
         observations=spec["observations"],
         base_model=spec["evaluation"].get("baseModel", False),
         split=spec["evaluation"].get("split", ""),

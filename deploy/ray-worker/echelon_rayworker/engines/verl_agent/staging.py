@@ -12,7 +12,7 @@ _FILES = (
     "secretstore.py", "spool.py", "gen/__init__.py", "gen/rayworker_pb2.py",
     "engines/__init__.py", "engines/verl_agent/__init__.py", "engines/verl_agent/capture_dataset.py",
     "engines/verl_agent/hook.py", "engines/verl_agent/capture.py",
-    "engines/verl_agent/exact.py", "engines/verl_agent/exact_hgpo.py", "engines/verl_agent/placement.py",
+    "engines/verl_agent/placement.py",
     "engines/verl_agent/evaluations.py", "engines/verl_agent/panel.py", "engines/verl_agent/panel_hook.py",
 )  # fmt: skip
 

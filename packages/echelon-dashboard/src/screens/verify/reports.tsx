@@ -9,8 +9,8 @@ import { count, inert } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Outcomes } from '../../parts/marks.tsx';
 import { Await } from '../../parts/states.tsx';
+import { Explorer } from '../batch/explorer.tsx';
 import { Drawer, Explained } from '../batch/row.tsx';
-import { Explorer } from '../batch.tsx';
 import { Step, type StepSource } from '../step/step.tsx';
 
 /** What answers questions on the batches that were found. */

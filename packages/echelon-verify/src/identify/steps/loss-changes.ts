@@ -2,7 +2,7 @@ import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
 import type { SettingValue, StepPrecision } from '../../format/step-settings.ts';
 import { LOSSES, lossOf } from '../../step/losses/registry.ts';
-import { type Change, withoutColumn, withSettings } from './change.ts';
+import { type Change, withoutColumn, withoutSetting, withSettings } from './change.ts';
 
 /** Other parameters of the stated loss, and the other losses. */
 export function lossChanges(batch: StepBatch): Change[] {
@@ -32,7 +32,25 @@ export function lossChanges(batch: StepBatch): Change[] {
     const dual = { ...shared, dualClip: 3 };
     return [plain, change(loss.name, dual, `the loss is ppo-clip with dual clip at 3; ${said}`)];
   });
-  return [...own, ...unclipped(stated.params, stated.name), ...others];
+  return [...own, ...unclipped(stated.params, stated.name), ...others, ...offPolicyChanges(batch)];
+}
+
+/** Without the off-policy mask, or with the distance to another policy. */
+function offPolicyChanges({ step: { offPolicyMask }, tokens }: StepBatch): Change[] {
+  if (offPolicyMask === undefined) return [];
+  const { sampledBy } = offPolicyMask;
+  const other = sampledBy === 'old' ? 'rollout' : 'old';
+  const without: Change = {
+    dimension: 'loss',
+    text: 'the off-policy mask has no effect',
+    apply: (from) => withoutSetting(from, 'offPolicyMask'),
+  };
+  const swapped: Change = {
+    dimension: 'loss',
+    text: `the off-policy mask uses the ${other} log-probs; you said ${sampledBy}`,
+    apply: (from) => withSettings(from, { offPolicyMask: { ...offPolicyMask, sampledBy: other } }),
+  };
+  return tokens.rolloutLogProb === undefined ? [without] : [without, swapped];
 }
 
 const textOf = (value: SettingValue): string => (value === null ? 'off' : String(value));

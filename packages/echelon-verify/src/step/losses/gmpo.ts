@@ -2,19 +2,24 @@ import { around, exactly, include, inRange } from '../../arithmetic/interval.ts'
 import { type PolicyLoss, SIDE } from './loss.ts';
 import { expErrorAround, rowMean } from './sequence.ts';
 
+/** verl adds this to a rollout weight before its logarithm. */
+const WEIGHT_FLOOR = 1e-10;
+
 /**
- * GMPO (geo_mean): the row's loss is −Ā·exp(mean of e), e the log-ratio clipped at −ε₋ and ε₊ on the side of the sign of A. A row
- * has one loss, so its aggregation is the mean over rows: state `seq-mean-token-mean`, in which the mean of equal losses is
- * the row's. Source: verl core_algos.py `geo_mean`.
+ * GMPO (geo_mean): the row's loss is −Ā·exp(mean of e), e the log-ratio clipped at −ε₋ and ε₊ on the side of the sign of A. Rollout
+ * weights multiply it by their geometric mean over the row. A row has one loss, so its aggregation is the mean over rows: state
+ * `seq-mean-token-mean`, in which the mean of equal losses is the row's. Source: verl core_algos.py `geo_mean`.
  */
 export const GMPO: PolicyLoss = {
   name: 'gmpo',
-  formula: '-mean(A) exp(mean of e), e = sgn(A) min(sgn(A) d, sgn(A) clip(d, -clipLow, clipHigh))',
+  formula:
+    '-mean(A) exp(mean of e + mean of ln w), e = sgn(A) min(sgn(A) d, sgn(A) clip(d, -clipLow, clipHigh))',
   source: 'verl geo_mean',
   parameters: {
     clipLow: { fallback: 0.2, means: 'ε₋: the log-ratio is clipped below −ε₋' },
     clipHigh: { fallback: 0.2, means: 'ε₊: the log-ratio is clipped above ε₊' },
   },
+  usesWeight: true,
   row(tokens, { clipLow, clipHigh }, { row, arithmetic }) {
     const { logProb, oldLogProb } = tokens;
     const held = (token: number) => {
@@ -25,11 +30,18 @@ export const GMPO: PolicyLoss = {
     };
     const exponent = rowMean(tokens, held, 2, arithmetic);
     const advantage = rowMean(tokens, tokens.advantageOf, 1, arithmetic);
-    const ratio = Math.exp(exponent.mean);
-    [row.ratio, row.ratioError] = inRange(
-      ratio,
-      ratio * expErrorAround(exponent.mean, exponent.error, arithmetic),
+    // The sum with the floor and the logarithm of it round as well.
+    const weight = rowMean(
+      tokens,
+      (t) => Math.log(Math.exp(tokens.logWeightOf(t)) + WEIGHT_FLOOR),
+      2,
+      arithmetic,
     );
+    const ofWeights = rowMean(tokens, tokens.logWeightErrorOf, 1, arithmetic).mean + 2 * arithmetic.unit;
+    const x = exponent.mean + weight.mean;
+    const ratio = Math.exp(x);
+    const error = exponent.error + (weight.mean === 0 ? 0 : weight.error + ofWeights);
+    [row.ratio, row.ratioError] = inRange(ratio, ratio * expErrorAround(x, error, arithmetic));
     row.advantage = advantage.mean;
     row.advantageError = advantage.error;
   },

@@ -16,6 +16,7 @@ import {
 import { completeLoss, lossOf } from '../losses/registry.ts';
 import { flagsOf, type Layout, layoutOf } from '../model/layout.ts';
 import { hasWeight, lacking, type StepModel, type TokenChain } from '../model/model.ts';
+import { type OffPolicyModel, offPolicyModel } from '../model/off-policy.ts';
 import { divisorsOf, lackingAggregation, neutralScale } from './denominator.ts';
 import { fillGradient, type Joining, notPerToken } from './gradient.ts';
 import { emptyKl, hasKlTerm, type KlModel, klModel, lackingKl } from './kl.ts';
@@ -86,6 +87,7 @@ interface Parts {
   readonly params: LossParameters;
   readonly logRatioClamp: number;
   readonly correction: CorrectionModel | undefined;
+  readonly offPolicy: OffPolicyModel | undefined;
   readonly kl: KlModel | undefined;
 }
 
@@ -115,8 +117,19 @@ function partsOf(
     params,
     logRatioClamp: clamp === undefined || Number.isNaN(clamp) ? Number.POSITIVE_INFINITY : clamp,
     correction,
+    offPolicy: offPolicyOf(batch, arithmetic),
     kl: model !== undefined && 'fill' in model ? model : undefined,
   };
+}
+
+function offPolicyOf(
+  { step: { offPolicyMask }, tokens }: StepBatch,
+  arithmetic: StepArithmetic,
+): OffPolicyModel | undefined {
+  const { logProb, oldLogProb = logProb, rolloutLogProb, mask: counted } = tokens;
+  const sampledLogProb = offPolicyMask?.sampledBy === 'rollout' ? rolloutLogProb : oldLogProb;
+  if (offPolicyMask === undefined || logProb === undefined || sampledLogProb === undefined) return undefined;
+  return offPolicyModel(offPolicyMask, { logProb, sampledLogProb, counted }, arithmetic);
 }
 
 function emptyChain(): TokenChain {
@@ -165,7 +178,7 @@ function rowStarter(
   parts: Parts,
   { row, joining }: OfRow,
 ): StepModel['startRow'] {
-  const { loss, params, correction, kl } = parts;
+  const { loss, params, correction, offPolicy, kl } = parts;
   const { offset } = model.batch.tokens;
   return (at) => {
     const [start, end] = [offset[at]!, offset[at + 1]!];
@@ -174,6 +187,7 @@ function rowStarter(
     joining.klFactor =
       ((kl?.settings.coefficient ?? 0) * model.klScaleOf(microBatch)) / model.klDivisorOf(at);
     correction?.startRow(start, end);
+    offPolicy?.startRow(start, end);
     if (model.lacks.loss.length > 0 || loss?.row === undefined) return;
     const tokens = rowTokens(model, parts, { row: at, start, end });
     loss.row(tokens, params, { row, arithmetic: model.arithmetic });
@@ -182,7 +196,7 @@ function rowStarter(
 
 function evaluator(
   { batch, arithmetic, chain, lacks }: Omit<StepModel, 'startRow' | 'evaluate'>,
-  { loss, params, correction, kl, logRatioClamp }: Parts,
+  { loss, params, correction, offPolicy, kl, logRatioClamp }: Parts,
   { row, joining }: OfRow,
 ): StepModel['evaluate'] {
   const { logProb, oldLogProb = logProb, referenceLogProb, rolloutWeight } = batch.tokens;
@@ -209,6 +223,7 @@ function evaluator(
     else state.advantage = ofRows === undefined ? Number.NaN : ofRows[at]!;
     if (loss!.row !== undefined) copyRow(row, state);
     fillLoss!(state, token);
+    offPolicy?.apply(state.advantage, chain.loss);
     if (canGradient) fillGradient(joining);
     return chain;
   };

@@ -62,7 +62,8 @@ export function neutralScale(
   const scope = settings?.scope ?? 'global';
   if (scope === 'global' || scope === 'window') return ranks;
   const share = ranks / layout.ranks;
-  return scope === 'rank' ? share : share / layout.microBatchesOfRank(microBatch);
+  const isAdded = scope === 'rank' || settings?.microBatches === 'sum';
+  return isAdded ? share : share / layout.microBatchesOfRank(microBatch);
 }
 
 /** What divides the loss of a token of each row, by a known mode. */

@@ -16,6 +16,7 @@ export function lackingLoss(batch: StepBatch): string[] {
   if (policyLoss === undefined) return [...lacks, 'step.policyLoss'];
   const loss = lossOf(policyLoss.name);
   if (loss === undefined) return [...lacks, `a known loss (step.policyLoss.name is ${policyLoss.name})`];
+  if (batch.step.offPolicyMask?.sampledBy === 'rollout') lacks.push(...lacking(batch, ['rolloutLogProb']));
   const complete = completeLoss(loss, policyLoss.params);
   if ('unknown' in complete)
     lacks.push(`a known parameter (step.policyLoss.${complete.unknown} is not known)`);

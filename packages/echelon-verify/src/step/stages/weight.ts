@@ -105,7 +105,7 @@ export function lackingWeight(batch: StepBatch): string[] {
 }
 
 /** What the weight that the stated correction gives lacks, whatever weight is recorded. */
-function lackingComputedWeight(batch: StepBatch): string[] {
+export function lackingComputedWeight(batch: StepBatch): string[] {
   const { rolloutCorrection } = batch.step;
   return [
     ...(rolloutCorrection === undefined ? ['step.rolloutCorrection'] : []),

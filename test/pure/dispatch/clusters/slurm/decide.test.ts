@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ListedJob } from '../../../../../src/dispatch/clusters/slurm/commands.ts';
-import { commentOf, decideSlurm, seenJobs } from '../../../../../src/dispatch/clusters/slurm/decide.ts';
+import { type ListedJob, SlurmError } from '../../../../../src/dispatch/clusters/slurm/commands.ts';
+import {
+  commentOf,
+  decideSlurm,
+  problemOf,
+  rayOfHead,
+  seenJobs,
+} from '../../../../../src/dispatch/clusters/slurm/decide.ts';
 import type { SlurmJob, SlurmPlace } from '../../../../../src/store/clusters/types.ts';
 
 const MINUTE = 60_000;
@@ -34,6 +40,17 @@ function decision(
   const { ask, cancel, waitsUntil } = decideSlurm(PLACE, { jobs, failedAt }, { wanted, head: at, now: NOW });
   return { ask, cancel: cancel.map((one) => `${one.job.request}: ${one.why}`), waitsUntil };
 }
+
+test('the file of a head that has another form than an address says nothing', () => {
+  const file = { job: '7', head: '10.0.0.1:4028', client: 'node-1.site:4029' };
+  assert.deepEqual(rayOfHead(JSON.stringify(file)), { head: file.head, client: file.client });
+  const others = ['', '{', 'null', '[]', '{"head":"10.0.0.1:4028"}'];
+  for (const client of ['x/../y:1', 'user@host:1', 'host', 'host:1\n', 7])
+    others.push(JSON.stringify({ ...file, client }));
+  for (const text of others) assert.equal(rayOfHead(text), null, text);
+});
+
+const DEMAND = { wanted: 1, head: HEAD, now: NOW };
 
 describe('what a round asks of Slurm', () => {
   const cases: {
@@ -163,6 +180,36 @@ describe('the jobs after an answer of Slurm', () => {
       ],
     );
     assert.ok(after.jobs.every(({ endedAt }) => endedAt === NOW));
+  });
+
+  test('a job that ran without its Ray has failed, although it was cancelled for that', () => {
+    const late = job('1', { state: 'RUNNING', runningSince: NOW - 6 * MINUTE });
+    const [{ why } = { why: '' }] = decideSlurm(PLACE, { jobs: [head, late], failedAt: [] }, DEMAND).cancel;
+    const { failed } = seen([job('2', { cancelled: why })], [listed('2', { state: 'CANCELLED' })]);
+    assert.deepEqual(
+      failed.map(({ request }) => request),
+      ['2'],
+    );
+  });
+
+  test('a job that the site starts again is a new allocation: its former node is gone', () => {
+    const before = job('2', { state: 'RUNNING', runningSince: NOW - MINUTE, node: 'abc' });
+    const [after] = seen([before], [listed('2', { state: 'PENDING', reason: 'BeginTime' })]).jobs;
+    assert.deepEqual([after?.node, after?.runningSince, after?.reason], [null, null, 'BeginTime']);
+    assert.deepEqual(decideSlurm(PLACE, { jobs: [head, after!], failedAt: [] }, DEMAND).ask, []);
+  });
+
+  test('the end of a job is the one that Slurm states now, also after an operator has moved it', () => {
+    const before = job('1', { state: 'RUNNING', endsAt: 9 });
+    assert.equal(seen([before], [listed('1', { endsAt: 99 })]).jobs[0]?.endsAt, 99);
+  });
+
+  test('a silence of Slurm says how old the known states are, a refusal is as Slurm words it', () => {
+    const silent = new SlurmError('silent', 'squeue: timed out');
+    const words = 'Slurm has not answered for 3 min; the jobs are as they were then (squeue: timed out)';
+    assert.equal(problemOf(silent, NOW - 3.5 * MINUTE, NOW), words);
+    assert.equal(problemOf(silent, null, NOW), 'squeue: timed out');
+    assert.equal(problemOf(new SlurmError('refused', 'sbatch: no'), NOW - 9 * MINUTE, NOW), 'sbatch: no');
   });
 
   test('ended jobs are remembered for an hour', () => {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { createDeliveriesQueue } from '../../../../../src/queue/deliveries-queue.ts';
 import { createExperimentsQueue } from '../../../../../src/queue/experiments-queue.ts';
 import type { System } from '../../../../../src/schemas/system.ts';
-import { RETENTION_LEASE_MS } from '../../../../../src/store/archive/retention.ts';
+import { RETENTION_LEASE_MS } from '../../../../../src/store/retention/retention.ts';
 import { until } from '../../../../support/dispatch.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { clusterRecord, storeFor } from '../../../../support/store.ts';
