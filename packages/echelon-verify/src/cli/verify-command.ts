@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ALL_ADAPTERS } from '../dumps/steps/registry.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
-import { stagesOf } from '../step/model/coverage.ts';
 import type { StageName } from '../step/model/step-report.ts';
+import { stagesOf } from '../step/stages/coverage.ts';
 import { orUnreadable, type TextStreams } from './batch-files.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from './dump-options.ts';
 import { verifyFiles } from './verify-files.ts';
@@ -26,6 +26,7 @@ advantages.
 A file of the format echelon-batch/3 holds optimizer steps. Each stage is reported on its own, from the ratio to the \
 reported loss. A step is ok if nothing is wrong and the gradient coefficient of every trained token was verified. Exit \
 status 0 needs every stage that the loss has; otherwise it is 3, and the summary names the stages that are not verified. \
+A warning about a step, other than a stated gradient scale, makes the status 3 as well. \
 A batch or step of which \
 gaps.jsonl says that the capture did not take it makes the status 3 as well. --require narrows this to stages of your choice. The ranks of a step are joined, also if only one of their files is named.
 The training dumps of NeMo-RL and slime are read as optimizer steps as well, up to 64 MB a file; --from nemo-rl-steps or \

@@ -121,7 +121,8 @@ export async function verifyFiles(
   const off = besides.reports.filter(({ consistent }) => !consistent);
   const unreadable = errors.length > 0 || all.length + steps.length === 0;
   const status = exitOf(all, { steps: [...steps, ...off], required }, unreadable);
-  return status === EXIT.ok && gaps.length > 0 ? EXIT.unproven : status;
+  const isDoubtful = gaps.length > 0 || together.some(({ findings }) => findings.length > 0);
+  return status === EXIT.ok && isDoubtful ? EXIT.unproven : status;
 }
 
 /** The files of the paths by what reads them, and the folders by who wrote them. */
