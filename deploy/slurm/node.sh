@@ -75,7 +75,7 @@ print(*(node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resour
 others=''
 if [ "${SLURM_STEP_ID:-}" = "" ] && [ "${SLURM_JOB_NUM_NODES:-1}" -gt 1 ]; then
   srun --overlap --relative=1 --nodes=$((SLURM_JOB_NUM_NODES - 1)) --ntasks=$((SLURM_JOB_NUM_NODES - 1)) --kill-on-bad-exit=1 \
-    --output="$notes/$job.others" bash "$0" "$@" &
+    --output="$notes/$job.others" bash "$notes/node.sh" "$@" &
   others=$!
 fi
 trap 'drain "$(time_left)" "the time limit of job $job" "$(ending)"' USR1
