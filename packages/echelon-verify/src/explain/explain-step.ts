@@ -72,7 +72,7 @@ export function explainToken(batch: StepBatch, row: number, token: number): Toke
     trajectory: nameOf(batch, 'trajectory', row),
     microBatch: model.layout.microBatchOf(row),
     lines,
-    causes: isTrained ? causesOf(model, row, at) : [],
+    causes: isTrained ? causesOf(model, row, at) : untrainedCauses(model, at),
   };
 }
 
@@ -115,6 +115,16 @@ function untrainedLines({ tokens }: StepBatch, at: number): ChainLine[] {
   const outcome = reported === null ? 'unverifiable' : reported === 0 ? 'exact' : 'wrong';
   const note = 'the token is outside the mask, so it has no gradient';
   return [{ stage: 'mask', title: 'gradient', value: 0, error: 0, reported, outcome, note }];
+}
+
+/** Why a token outside the mask may have a gradient. */
+function untrainedCauses({ batch, chain, lacks }: StepModel, at: number): string[] {
+  const reported = batch.tokens.lossGradient?.[at];
+  if (reported === undefined || reported === 0 || lacks.gradient.length > 0) return [];
+  const { low, high } = chain.gradient;
+  return reported >= low && reported <= high
+    ? ['the loss is not multiplied by the mask: the token has the gradient of a trained one']
+    : [];
 }
 
 function chainLines(model: StepModel, row: number, at: number): ChainLine[] {

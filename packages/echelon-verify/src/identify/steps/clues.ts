@@ -110,8 +110,10 @@ export function valueNames(model: StepModel, { values, stages }: StepReport): st
   );
   if (wrong.length === 0) return [];
   const sums = allSums(model);
-  // With another arithmetic than the stated one, no loss is the expected one either.
-  const isOther = stages.some(({ stage, wrong: tokens }) => stage === 'gradient' && tokens > 0);
+  // With another arithmetic than the stated one, or other trained tokens, no loss is the expected one either.
+  const isOther = stages.some(
+    ({ stage, wrong: count }) => (stage === 'gradient' || stage === 'mask') && count > 0,
+  );
   return wrong.flatMap(({ name, reported, reduction }) => {
     const fits = fitting(model, sums, { name: name as ReportedKey, reported });
     if (fits.length === 0 && isOther && isLossKey(name as ReportedKey)) return [];

@@ -17,6 +17,7 @@ import { klChanges } from './kl-changes.ts';
 import { lossChanges, oldChanges } from './loss-changes.ts';
 import { solvedChanges } from './solved-changes.ts';
 import { weightChanges } from './weight-changes.ts';
+import { weightNames } from './weight-names.ts';
 
 /** Tokens that are tried at most; rows are taken evenly. */
 const MAX_TRIED = 20_000;
@@ -52,6 +53,7 @@ export function identifyStep(batch: StepBatch): StepIdentification {
   const rows = sampled(batch);
   const clues = [
     ...clipEdges(batch, model),
+    ...weightNames(batch, { layout, precision }),
     ...denominatorNames(model),
     ...valueNames(model, verifyStep(batch)),
   ];
