@@ -14,7 +14,7 @@ CHUNK_BYTES = 960 * 1024
 MAX_BATCH_BYTES = 128 * 1024 * 1024
 MAX_UNFINISHED_BYTES = 2 * MAX_BATCH_BYTES
 # Names and values: of one report, and distinct names of an attempt. The store keeps as many names of an experiment
-# (`metricNames` in src/store/context.ts), so that further ones are counted here instead of being left out there.
+# (`metricNames` in src/store/context.ts), so that further ones are counted here and shown as a gap.
 MAX_METRICS_PER_REPORT = 4_000
 MAX_METRIC_NAMES = 1_000
 MAX_METRIC_NAME_CHARACTERS = 200
