@@ -360,7 +360,7 @@ function fillRatio({ state, ratio }: TokenChain, clamp: number, arithmetic: Step
 
 /**
  * True if a number on the way to the loss leaves the range of the arithmetic, or may: then what follows may be infinite or NaN
- * (0 · ∞), also where the exact result is finite.
+ * (0 · ∞), also if the exact result is finite.
  */
 export function mayOverflow({ ratio, state, weight, kl }: TokenChain): boolean {
   const reach = [ratio.high, state.ratio + state.ratioError, weight.high, kl.value.high];

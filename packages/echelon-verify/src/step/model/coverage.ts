@@ -5,7 +5,7 @@ import { lossOf } from '../losses/registry.ts';
 import { aggregationOf } from './aggregations.ts';
 import { type Coverage, STAGES, type StageName, type StageReport } from './step-report.ts';
 
-/** Factors of the gradient coefficient: where the trainer reports no value of its own, a verified coefficient verifies them. */
+/** Factors of the gradient coefficient: if the trainer reports no value of its own, a verified coefficient verifies them. */
 const FACTORS: readonly StageName[] = ['ratio', 'weight', 'clip', 'loss', 'kl', 'denominator'];
 
 /** What a stage needs that has no report. */
