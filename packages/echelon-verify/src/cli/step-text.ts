@@ -9,7 +9,6 @@ import { shellWord } from 'command-kit/shell-word';
 import { table } from 'command-kit/table';
 import { groupedBy } from '../base/grouped-by.ts';
 import type { StepFindingCode } from '../report/step-findings.ts';
-import { commonCoverage } from '../step/model/coverage.ts';
 import type {
   Coverage,
   StageName,
@@ -18,6 +17,7 @@ import type {
   ValueReport,
 } from '../step/model/step-report.ts';
 import { STAGES } from '../step/model/step-report.ts';
+import { commonCoverage } from '../step/stages/coverage.ts';
 import type { PooledSteps } from '../verify/pooled-steps.ts';
 import { findingLine } from './finding-line.ts';
 

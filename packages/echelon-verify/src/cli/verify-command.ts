@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ALL_ADAPTERS } from '../dumps/steps/registry.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
-import { stagesOf } from '../step/model/coverage.ts';
 import type { StageName } from '../step/model/step-report.ts';
+import { stagesOf } from '../step/stages/coverage.ts';
 import { orUnreadable, type TextStreams } from './batch-files.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from './dump-options.ts';
 import { verifyFiles } from './verify-files.ts';

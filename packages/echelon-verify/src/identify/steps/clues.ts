@@ -5,10 +5,10 @@ import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
 import type { MeanCounts, ReportedKey } from '../../format/step-settings.ts';
 import { COUNTED, MEAN_COUNTS, REPORTED_KEYS } from '../../format/step-settings.ts';
-import type { StepModel } from '../../step/model/chain.ts';
+import type { StepModel } from '../../step/model/model.ts';
 import type { StepReport } from '../../step/model/step-report.ts';
 import { addToken, emptySums, type MicroBatchSums, sumRejected } from '../../step/model/sums.ts';
-import { checkDenominators, type DenominatorCheck } from '../../step/stages/denominators.ts';
+import { checkDenominators, type DenominatorCheck } from '../../step/stages/denominator.ts';
 import {
   isLoss as isLossKey,
   partsOf,

@@ -3,9 +3,10 @@
 import { groupedBy } from '../../base/grouped-by.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
 import type { StepPrecision } from '../../format/step-settings.ts';
-import { type StepModel, stepModel } from '../../step/model/chain.ts';
 import { CODE, judge } from '../../step/model/judge.ts';
 import { type Layout, layoutOf } from '../../step/model/layout.ts';
+import type { StepModel } from '../../step/model/model.ts';
+import { stepModel } from '../../step/stages/chain.ts';
 import { precisionOf, verifyStep } from '../../step/verify-step.ts';
 import { advantageChanges } from './advantage-changes.ts';
 import { aggregationChanges } from './aggregation-changes.ts';

@@ -1,10 +1,10 @@
 import { emptyInterval } from '../../arithmetic/interval.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
 import type { StepPrecision } from '../../format/step-settings.ts';
-import { stepModel } from '../../step/model/chain.ts';
 import { CODE, judge } from '../../step/model/judge.ts';
 import type { Layout } from '../../step/model/layout.ts';
-import { lackingComputedWeight } from '../../step/model/needs.ts';
+import { stepModel } from '../../step/stages/chain.ts';
+import { lackingComputedWeight } from '../../step/stages/weight.ts';
 import { weightChanges } from './weight-changes.ts';
 
 /** Which changes of the stated correction give every recorded rollout weight, if the stated one does not. */

@@ -11,8 +11,9 @@ import { stepFinding } from '../../report/step-findings.ts';
 import { engineFindings } from '../engines/findings.ts';
 import type { EngineStatistics } from '../engines/sums.ts';
 import { aggregationOf } from '../model/aggregations.ts';
-import { neutralScale, type StepModel } from '../model/chain.ts';
+import type { StepModel } from '../model/model.ts';
 import { isBfloat16 } from '../model/precision.ts';
+import { neutralScale } from './denominator.ts';
 
 /** Tokens below which no share is meaningful. */
 const MIN_TOKENS = 64;
