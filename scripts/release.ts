@@ -18,12 +18,14 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pack } from './check-packages/installed.ts';
+import { writeForm } from './release/form.ts';
 import { problemsOf } from './release/problems.ts';
 
 const USAGE = `usage: npm run release -- --to DIRECTORY --key KEY [options] [FILE…]
   --to DIRECTORY  a new directory for the files
   --key KEY       the SSH key that signs; its public key must be in the signers' file
   --signers FILE  the signers' file. Default: docs/contributing/release-signers
+  --form FORM     only rewrite README, action and texts to the form "published" or "clone"
   --draft         try it: do not ask for the tag, the changelog and a clean tree
   FILE…           more files of the release, such as the wheel of echelon-verify`;
 
@@ -94,6 +96,7 @@ function main(): void {
       to: { type: 'string' },
       key: { type: 'string' },
       signers: { type: 'string', default: 'docs/contributing/release-signers' },
+      form: { type: 'string' },
       draft: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -102,7 +105,12 @@ function main(): void {
     console.log(USAGE);
     return;
   }
-  const { key, signers } = values;
+  const { key, signers, form } = values;
+  if (form === 'published' || form === 'clone') {
+    writeForm(form);
+    return;
+  }
+  if (form !== undefined) throw new ReleaseError(USAGE);
   if (values.to === undefined || key === undefined) throw new ReleaseError(USAGE);
   const to = resolve(values.to);
   if (existsSync(to)) throw new ReleaseError(`${to} exists. Name a new directory.`);

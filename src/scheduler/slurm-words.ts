@@ -1,6 +1,9 @@
 import { plural } from 'command-kit/plural';
 import type { Cluster, SlurmJob } from '../store/clusters/types.ts';
 
+/** Label of a node in Ray that names the job which brought it. */
+export const JOB_LABEL = 'slurm-job';
+
 /** What a round knows of the jobs that a cluster has asked Slurm for. */
 export interface SlurmWait {
   /** Those that bring no node yet, in Slurm's order. */
@@ -21,7 +24,8 @@ export const isComing = ({ endedAt, node, cancelled }: SlurmJob): boolean =>
 export function slurmWait({
   slurm,
   slurmState,
-}: Pick<Cluster, 'slurm' | 'slurmState'>): SlurmWait | undefined {
+  nodes,
+}: Pick<Cluster, 'slurm' | 'slurmState' | 'nodes'>): SlurmWait | undefined {
   if (slurm === undefined) return undefined;
   const { jobs = [], problem = null } = slurmState ?? {};
   const coming = jobs.filter(isComing);
@@ -30,7 +34,10 @@ export function slurmWait({
     nodes: coming.filter(({ role }) => role === 'node'),
     problem,
     ends: new Map(
-      jobs.flatMap(({ node, endsAt }) => (node === null || endsAt === null ? [] : [[node, endsAt] as const])),
+      nodes.flatMap(({ id, labels }) => {
+        const job = jobs.find((one) => one.job !== null && one.job === labels?.[JOB_LABEL]);
+        return job?.endsAt == null ? [] : [[id, job.endsAt] as const];
+      }),
     ),
     lastsMs: slurm.minutes * 60_000,
   };
@@ -38,7 +45,8 @@ export function slurmWait({
 
 /** For example "asked Slurm for 2 nodes (job 4711, Resources, expected 14:20 UTC)". */
 export function askedOfSlurm({ nodes, problem }: SlurmWait, count: number): string {
-  return `asked Slurm for ${plural(count, 'node')}${details(nodes, problem)}`;
+  const own = nodes.find((job) => job.count === count) ?? nodes[0];
+  return `asked Slurm for ${plural(count, 'node')}${details(own === undefined ? [] : [own], problem)}`;
 }
 
 /** Why an experiment that has room on a node does not start there. */

@@ -60,9 +60,8 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
     (await cluster()).slurm!.jobs.filter((one) => one.role === role);
   const get = (id: string) => json<ExperimentDetail>('get', id);
 
-  async function submit(seconds: number): Promise<string> {
+  async function submit(seconds: number, resources: object = { gpus: 1, cpus: 1 }): Promise<string> {
     const command = ['sh', '-c', `sleep ${seconds}`];
-    const resources = { gpus: 1, cpus: 1 };
     writeFileSync(
       spec,
       JSON.stringify({ engine: 'command', name: 'x', cluster: 'fleet', command, resources }),
@@ -151,6 +150,17 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
     assert.deepEqual(await jobs('node'), []);
     await add('gpu');
     await reaches(id, 'succeeded');
+  });
+
+  test('an experiment of two nodes gets them in one job', async () => {
+    await noNodes();
+    const id = await submit(5, { gpus: 2, cpus: 4, nodes: 2 });
+    await until('a job is asked for', async () => (await jobs('node')).length > 0);
+    const { job } = (await jobs('node'))[0]!;
+    await reaches(id, 'succeeded');
+    assert.equal((await jobs('node')).length, 1);
+    assert.equal((await slurm.login('squeue', '-h', '-j', job!, '-o', '%D')).output.trim(), '2');
+    await noNodes();
   });
 
   test('while the controller is away, nothing is cancelled or asked for', async () => {

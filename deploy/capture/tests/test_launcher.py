@@ -98,7 +98,8 @@ def test_a_program_without_a_trainer_runs_as_without_the_launcher_and_the_record
 ])  # fmt: skip
 def test_a_trainer_of_an_unknown_version_trains_and_the_record_has_a_gap(place, folder, read_lines, name, text, reason):
     (place / name).write_text(text)
-    done = run(place, sys.executable, "train.py" if "utils" in name else "-c", *(() if "utils" in name else ("import verl.trainer.ppo.ray_trainer as t; print('main', bool(t.main))",)))
+    imported = "import verl.trainer.ppo.ray_trainer as t; print('main', bool(t.main))"
+    done = run(place, sys.executable, *(["train.py"] if "utils" in name else ["-c", imported]))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] in ("trained Batch", "main True")
     gaps = [one["reason"] for one in read_lines(folder / "gaps.jsonl")]

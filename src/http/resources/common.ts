@@ -87,7 +87,7 @@ export const AfterParam = Type.Optional(Text('Return only entries after this str
  * project as for none at all, and after the same look-up; an id that cannot exist costs none.
  */
 export async function experimentOf(
-  store: Store,
+  store: Pick<Store, 'experiments' | 'projects'>,
   { caller }: { caller: Caller },
   id: string,
 ): Promise<Experiment> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { scheduleRound } from '../../../src/scheduler/schedule.ts';
-import { slurmWait } from '../../../src/scheduler/slurm-words.ts';
+import { JOB_LABEL, slurmWait } from '../../../src/scheduler/slurm-words.ts';
 import { untilSaved } from '../../../src/scheduler/spans.ts';
 import type { Cluster, SlurmJob } from '../../../src/store/clusters/types.ts';
 import { cluster, node, waits } from '../../support/queue.ts';
@@ -14,15 +14,17 @@ const END = NOW + 30 * MINUTE;
 function fromSlurm() {
   const job = {
     ...{ endedAt: null, cancelled: null },
+    job: '7',
     role: 'node',
     node: 'n',
     endsAt: END,
     state: 'RUNNING',
   };
   const known = { slurm: { minutes: 60 }, slurmState: { jobs: [job as SlurmJob], problem: null } };
-  return cluster('fleet', [node('n', 2, 2)], {
+  const nodes = [node('n', 2, 2, { labels: { [JOB_LABEL]: '7' } })];
+  return cluster('fleet', nodes, {
     nodeTypes: [{ gpus: 2, cpus: 2, max: 2 }],
-    slurm: slurmWait(known as unknown as Cluster),
+    slurm: slurmWait({ ...known, nodes } as unknown as Cluster),
   });
 }
 

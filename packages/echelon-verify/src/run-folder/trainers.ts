@@ -114,13 +114,8 @@ const VERL: TrainerFacts = {
   files: 'N.jsonl, and .hydra/config.yaml',
   turnedOnBy: 'trainer.rollout_data_dir=DIR',
   advantages: ({ start }) => ({
-    text: 'verl writes no advantages to disk. Start the next run with the launcher; nothing else changes',
+    text: 'verl writes no advantages to disk. This launcher records them, and every tenth optimizer step; a shell script works in place of python3',
     copy: launched(start),
-    needsCapture: true,
-  }),
-  steps: () => ({
-    text: 'Loss, clipping and KL of the next run: add this argument',
-    copy: ['actor_rollout_ref.model.external_lib=echelon_capture.external_lib'],
     needsCapture: true,
   }),
 };

@@ -7,9 +7,6 @@ import type { ListedJob, SlurmError } from './commands.ts';
  * job for each, and for one small job that has the head of the Ray.
  */
 
-/** Label of a node in Ray that names the job which brought it. */
-export const JOB_LABEL = 'slurm-job';
-
 /** A node of the Ray that one of the jobs has brought. */
 export interface JoinedNode {
   job: string;
@@ -66,8 +63,9 @@ export function seenJobs(
       return [ended({ ...before, state: 'gone' })];
     }
     const { job, state, reason, startsAt, endsAt } = answer;
-    const node = joined.find((one) => one.job === job);
-    const isIdle = node !== undefined && !node.busy;
+    const all = joined.filter((one) => one.job === job);
+    const node = all.length < before.count ? undefined : all[0];
+    const isIdle = node !== undefined && all.every(({ busy }) => !busy);
     const after = {
       ...before,
       ...{ job, state, startsAt, endsAt },
@@ -90,17 +88,22 @@ export function seenJobs(
 
 /** What a round asks of Slurm. */
 export interface Decision {
-  ask: SlurmJob['role'][];
+  ask: Pick<SlurmJob, 'role' | 'count'>[];
   cancel: { job: SlurmJob; why: string }[];
   /** Until when nothing is asked for, since allocations have failed; null: it may be. */
   waitsUntil: number | null;
 }
 
-/** `wanted`: nodes that queued experiments need beside those in use. `head`: host:port of the head's Ray, once it is there. */
+/** `wanted`: nodes that queued experiments need beside those in use; `gangs`: how many of them belong together, one number for each gang. `head`: host:port of the head's Ray, once it is there. */
 export function decideSlurm(
   place: SlurmPlace,
   { jobs, failedAt }: Pick<SlurmState, 'jobs' | 'failedAt'>,
-  { wanted, head, now }: { wanted: number; head: string | null; now: number },
+  {
+    wanted,
+    gangs = [],
+    head,
+    now,
+  }: { wanted: number; gangs?: readonly number[]; head: string | null; now: number },
 ): Decision {
   const live = jobs.filter(isLive);
   const open = live.filter(({ cancelled }) => cancelled === null);
@@ -113,13 +116,40 @@ export function decideSlurm(
   if (late !== undefined) cancel.push({ job: late, why: NO_RAY });
   const waitsUntil = waitAfter(failedAt, now);
   const coming = nodes.filter((job) => isComing(job) && !cancel.some((one) => one.job === job));
-  const surplus = coming.filter(({ state }) => state !== 'RUNNING').slice(Math.max(0, wanted));
+  const { missing, surplus } = missingJobs(coming, sizesOf(wanted, gangs));
   for (const job of surplus) cancel.push({ job, why: 'no queued experiment needs it any more' });
   if (waitsUntil !== null) return { ask: [], cancel, waitsUntil };
-  if (!open.some(({ role }) => role === 'head')) return { ask: ['head'], cancel, waitsUntil };
-  const room = place.maxNodes - live.filter(({ role }) => role === 'node').length;
-  const more = head === null ? 0 : Math.max(0, Math.min(wanted - coming.length, room));
-  return { ask: Array.from({ length: more }, () => 'node' as const), cancel, waitsUntil };
+  if (!open.some(({ role }) => role === 'head'))
+    return { ask: [{ role: 'head', count: 1 }], cancel, waitsUntil };
+  let room = place.maxNodes;
+  for (const { role, count } of live) if (role === 'node') room -= count;
+  const ask: Decision['ask'] = [];
+  for (const count of head === null ? [] : missing) {
+    if (count > room) continue;
+    room -= count;
+    ask.push({ role: 'node', count });
+  }
+  return { ask, cancel, waitsUntil };
+}
+
+/** The nodes of each job that is needed: one job for each gang, and one for each other node. */
+function sizesOf(wanted: number, gangs: readonly number[]): number[] {
+  const inGangs = gangs.reduce((sum, count) => sum + count, 0);
+  return [...gangs, ...Array.from({ length: Math.max(0, wanted - inGangs) }, () => 1)];
+}
+
+/** The sizes for which no job is coming, and the waiting jobs that nothing needs. A gang needs a job of its own size. */
+function missingJobs(coming: readonly SlurmJob[], sizes: readonly number[]) {
+  const missing = [...sizes];
+  // Jobs that run are on their way, so they are counted before those that can still be cancelled.
+  const running = coming.filter(({ state }) => state === 'RUNNING');
+  const surplus: SlurmJob[] = [];
+  for (const job of [...running, ...coming.filter((one) => !running.includes(one))]) {
+    const at = missing.indexOf(job.count);
+    if (at !== -1) missing.splice(at, 1);
+    else if (job.state !== 'RUNNING') surplus.push(job);
+  }
+  return { missing, surplus };
 }
 
 const isLate = ({ node, runningSince }: SlurmJob, now: number): boolean =>

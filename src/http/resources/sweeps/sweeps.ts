@@ -43,7 +43,7 @@ export function addSweeps(app: App, deps: RouteDeps): void {
 
 /** As for experiments: the sweep of that id, if the caller may see it. Throws EchelonError `not-found`. */
 export async function sweepOf(
-  store: Store,
+  store: Pick<Store, 'projects' | 'sweeps'>,
   { caller }: { caller: Caller },
   id: string,
   what = 'sweep',

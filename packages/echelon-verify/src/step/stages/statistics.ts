@@ -112,7 +112,7 @@ function gradientScaled({ batch, layout, lacks }: StepModel): Finding | undefine
 
 /**
  * The value of a KL term says nothing about its gradient. Without it, the gradient coefficient is the policy part; the KL part is
- * seen where its size is above the errors.
+ * seen if its size is above the errors.
  */
 function klWithoutGradient(model: StepModel): Finding | undefined {
   const { batch, lacks, kept, chain } = model;

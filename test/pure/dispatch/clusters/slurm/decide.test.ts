@@ -22,7 +22,7 @@ const PLACE: SlurmPlace = {
 };
 
 const job = (request: string, change: Partial<SlurmJob> = {}): SlurmJob => ({
-  ...{ request, role: 'node', askedAt: NOW, job: request, state: 'PENDING', reason: null },
+  ...{ request, role: 'node', count: 1, askedAt: NOW, job: request, state: 'PENDING', reason: null },
   ...{ startsAt: null, runningSince: null, endsAt: null, head: HEAD, endedAt: null, cancelled: null },
   ...{ node: null, idleSince: null },
   ...change,
@@ -34,11 +34,19 @@ const joined = (request: string, change: Partial<SlurmJob> = {}) =>
 function decision(
   jobs: SlurmJob[],
   wanted: number,
-  more: { head?: string | null; failedAt?: number[] } = {},
+  more: { head?: string | null; failedAt?: number[]; gangs?: number[] } = {},
 ) {
-  const { head: at = HEAD, failedAt = [] } = more;
-  const { ask, cancel, waitsUntil } = decideSlurm(PLACE, { jobs, failedAt }, { wanted, head: at, now: NOW });
-  return { ask, cancel: cancel.map((one) => `${one.job.request}: ${one.why}`), waitsUntil };
+  const { head: at = HEAD, failedAt = [], gangs = [] } = more;
+  const { ask, cancel, waitsUntil } = decideSlurm(
+    PLACE,
+    { jobs, failedAt },
+    { wanted, gangs, head: at, now: NOW },
+  );
+  return {
+    ask: ask.map(({ role, count }) => (count === 1 ? role : `${role} × ${count}`)),
+    cancel: cancel.map((one) => `${one.job.request}: ${one.why}`),
+    waitsUntil,
+  };
 }
 
 test('the file of a head that has another form than an address says nothing', () => {
@@ -58,6 +66,7 @@ describe('what a round asks of Slurm', () => {
     jobs: SlurmJob[];
     wanted: number;
     head?: null;
+    gangs?: number[];
     ask?: string[];
     cancel?: string[];
   }[] = [
@@ -110,14 +119,41 @@ describe('what a round asks of Slurm', () => {
       cancel: ['0: its Ray did not start'],
     },
     {
+      name: 'the nodes of a gang in one job, beside one job for each other node',
+      jobs: [head],
+      wanted: 3,
+      gangs: [2],
+      ask: ['node × 2', 'node'],
+    },
+    {
+      name: 'no part of a gang for which there is no room',
+      jobs: [head, joined('1'), joined('2')],
+      wanted: 2,
+      gangs: [2],
+    },
+    {
+      name: 'a job for a gang although single nodes are coming, which nothing needs',
+      jobs: [head, job('1')],
+      wanted: 2,
+      gangs: [2],
+      ask: ['node × 2'],
+      cancel: ['1: no queued experiment needs it any more'],
+    },
+    {
+      name: 'a gang that is coming is not asked for again',
+      jobs: [head, job('1', { count: 2 })],
+      wanted: 2,
+      gangs: [2],
+    },
+    {
       name: 'what was cancelled is not cancelled again',
       jobs: [head, joined('1', { idleSince: NOW - 9 * MINUTE, cancelled: 'it was idle' })],
       wanted: 0,
     },
   ];
-  for (const { name, jobs, wanted, head: at, ask = [], cancel = [] } of cases)
+  for (const { name, jobs, wanted, gangs = [], head: at, ask = [], cancel = [] } of cases)
     test(name, () => {
-      const found = decision(jobs, wanted, at === null ? { head: null } : {});
+      const found = decision(jobs, wanted, at === null ? { head: null } : { gangs });
       assert.deepEqual(found, { ask, cancel, waitsUntil: null });
     });
 
@@ -154,6 +190,18 @@ describe('the jobs after an answer of Slurm', () => {
     const { jobs } = seen([job('1', { job: null, state: 'asked' })], [listed('1')]);
     const { job: id, state, node, idleSince, runningSince } = jobs[0]!;
     assert.deepEqual([id, state, node, idleSince, runningSince], ['71', 'RUNNING', 'abc', NOW, NOW]);
+  });
+
+  test('the nodes of a gang are there when all are, and idle when all are', () => {
+    const gang = job('1', { count: 2, state: 'RUNNING' });
+    const after = (...busy: boolean[]) => {
+      const joined = busy.map((one, at) => ({ job: '71', node: `n${at}`, busy: one }));
+      const { jobs } = seenJobs([gang], [listed('1')], { installation: INSTALLATION, joined, now: NOW });
+      return [jobs[0]?.node, jobs[0]?.idleSince];
+    };
+    assert.deepEqual(after(false), [null, null]);
+    assert.deepEqual(after(false, true), ['n0', null]);
+    assert.deepEqual(after(false, false), ['n0', NOW]);
   });
 
   test('jobs of another installation, and of the user, are not taken for it', () => {
