@@ -23,6 +23,7 @@ export async function bundle({ entries, to }: BundleOptions): Promise<void> {
       emptyOutDir: true,
       target: 'node20',
       minify: true,
+      license: { fileName: 'THIRD-PARTY.md' },
       reportCompressedSize: false,
       rolldownOptions: {
         input: { ...entries },

@@ -80,7 +80,7 @@ const FOLDERS = {
     inputs: ['build.ts', 'build-report.ts']
       .map((file) => `packages/echelon-dashboard/${file}`)
       .concat(DASHBOARD_INPUTS),
-    files: ['index.html', 'comparison.html'],
+    files: ['index.html', 'comparison.html', 'THIRD-PARTY.md'],
     make: makeDashboard,
   },
   'packages/echelon-verify/src/html/gen': {
@@ -96,7 +96,7 @@ const FOLDERS = {
       'packages/ray-client-ts/src/errors.ts',
       FORMAT,
     ],
-    files: ['echelon-verify.mjs', 'frames.mjs', 'format/__init__.py'],
+    files: ['echelon-verify.mjs', 'frames.mjs', 'THIRD-PARTY.md', 'format/__init__.py'],
     make: makePythonBundle,
   },
 };

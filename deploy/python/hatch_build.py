@@ -19,7 +19,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 GEN = Path("deploy/python/echelon_verify/gen")
-MADE = ("echelon-verify.mjs", "frames.mjs", "format/__init__.py")
+MADE = ("echelon-verify.mjs", "frames.mjs", "THIRD-PARTY.md", "format/__init__.py")
 # The encoders and the page of reports are made first: the programs import them.
 FOLDERS = ("packages/echelon-verify/src/gen", "packages/echelon-verify/src/html/gen", GEN.as_posix())
 WORKSPACES = ("echelon-verify", "echelon-dashboard")
@@ -57,7 +57,7 @@ class BundleHook(BuildHookInterface):
         missing = [name for name in MADE if not (gen / name).exists()]
         if missing:
             raise FileNotFoundError(f"{gen} lacks {', '.join(missing)}: build from a checkout or from an sdist")
-        build_data["artifacts"] += ["echelon_verify/gen/*.mjs", "echelon_verify/gen/format/*.py"]
+        build_data["artifacts"] += ["echelon_verify/gen/*.mjs", "echelon_verify/gen/*.md", "echelon_verify/gen/format/*.py"]
 
     def _checkout(self) -> Path | None:
         root = Path(self.root).resolve().parents[1]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The job of one node of a Ray cluster: the head, or a node that joins it.
+# The job of a Ray cluster: its head, or nodes that join it. Of several nodes, each other one runs this script in a step of the job.
 #
 #   node.sh ROLE NOTES BIN HEAD GPUS CPUS EXCLUSIVE
 #     ROLE  head, or node     NOTES  a folder that the login node and all nodes see, with Ray's token in NOTES/token
@@ -26,6 +26,8 @@ if [ "$(printf '%s\n' 2.52 "$version" | sort -V | head -1)" != 2.52 ] && [ "$exc
   fail "Ray $version knows no tokens, so other users of the node could run code as this one: use Ray 2.52 or newer, or --exclusive"
 fi
 
+# A job that the site has started again has a new Ray.
+rm -f "$notes/$job.json"
 me=$(hostname -I | awk '{ print $1 }')
 # Ports by the job's number, so that jobs of one node do not meet: below Ray's own ports, which begin at 10002.
 base=$((4000 + job * 4 % 5000))
@@ -36,6 +38,10 @@ if [ "$role" = head ]; then
   options+=(--head --port="$base" --ray-client-server-port=$((base + 1)) --include-dashboard=false)
 else
   options+=(--address="$head")
+fi
+
+if [ "$role" = node ] && ! timeout 20 bash -c ': <>"/dev/tcp/$1/$2"' sh "${head%:*}" "${head##*:}" 2>/dev/null; then
+  fail "$(hostname) cannot reach the head's Ray at $head: the network between nodes must let jobs of one user reach each other"
 fi
 
 ended='' drained=''
@@ -56,13 +62,22 @@ drain() {
       --reason-message "$2" --deadline-remaining-seconds "$1" >>"$notes/$job.log" 2>&1
   done
 }
-# What ends with this job: its node, or all nodes of the head's Ray.
+# What ends with this job: its nodes, or all nodes of the head's Ray.
 ending() {
-  [ "$role" = head ] || { raylet; return; }
+  [ "$role" = head ] || [ -n "$others" ] || { raylet; return; }
   "$bin/python" -c 'import sys, ray
 ray.init(address=sys.argv[1], logging_level="error", log_to_driver=False)
-print(*(node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")))' "$head" 2>>"$notes/$job.log"
+mine = lambda node: sys.argv[2] == "head" or node["Labels"].get("slurm-job") == sys.argv[3]
+print(*(node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU") and mine(node)))' \
+    "$head" "$role" "$job" 2>>"$notes/$job.log"
 }
+# The other nodes of the job, if it has some. They all leave together: the experiment that needs them needs all of them.
+others=''
+if [ "${SLURM_STEP_ID:-}" = "" ] && [ "${SLURM_JOB_NUM_NODES:-1}" -gt 1 ]; then
+  srun --overlap --relative=1 --nodes=$((SLURM_JOB_NUM_NODES - 1)) --ntasks=$((SLURM_JOB_NUM_NODES - 1)) --kill-on-bad-exit=1 \
+    --output="$notes/$job.others" bash "$notes/node.sh" "$@" &
+  others=$!
+fi
 trap 'drain "$(time_left)" "the time limit of job $job" "$(ending)"' USR1
 trap 'ended=1; [ -n "$drained" ] || drain 5 "job $job is cancelled or preempted" "$(raylet)"' TERM
 
@@ -79,9 +94,10 @@ while kill -0 "$ray" 2>/dev/null && [ -z "$ended" ]; do
   sleep 2 &
   wait $!
   if [ -n "$(raylet)" ]; then seen=1; elif [ -n "$seen" ]; then break; fi
+  if [ -n "$others" ] && ! kill -0 "$others" 2>/dev/null; then say 'another node of the job has ended'; break; fi
 done
 say "ended${drained:+, drained}${ended:+, as Slurm takes the node}"
-kill "$ray" 2>/dev/null
-wait "$ray" 2>/dev/null
+kill "$ray" ${others:+"$others"} 2>/dev/null
+wait "$ray" ${others:+"$others"} 2>/dev/null
 # Slurm shows a node that Ray lost as FAILED.
 [ -n "$drained$ended" ]

@@ -5,7 +5,16 @@ import { join } from 'node:path';
 import { BROWSER_ALIASES } from 'echelon-verify/browser/node/aliases';
 import { build, type Rolldown } from 'vite';
 
-async function bundled(main: string): Promise<{ script: string; style: string }> {
+/** Parts of a page, and the licences of the packages in its script. */
+interface Bundled {
+  readonly script: string;
+  readonly style: string;
+  readonly notices: string;
+}
+
+const NOTICES = 'THIRD-PARTY.md';
+
+async function bundled(main: string): Promise<Bundled> {
   const jsx = { runtime: 'automatic' as const, importSource: 'preact' };
   const built = (await build({
     configFile: false,
@@ -17,6 +26,7 @@ async function bundled(main: string): Promise<{ script: string; style: string }>
       write: false,
       target: 'es2023',
       minify: true,
+      license: { fileName: NOTICES },
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       cssCodeSplit: false,
@@ -29,12 +39,17 @@ async function bundled(main: string): Promise<{ script: string; style: string }>
   const script = built.output.find((file) => file.type === 'chunk')!.code;
   const style = built.output.find((file) => file.fileName.endsWith('.css')) as Rolldown.OutputAsset;
   // Inside of a script, these would end or reopen it.
-  return { script: script.replaceAll(/<(?=\/script|!--|script)/gi, '\\x3c'), style: String(style.source) };
+  const notices = built.output.find((file) => file.fileName === NOTICES) as Rolldown.OutputAsset;
+  return {
+    notices: String(notices.source),
+    script: script.replaceAll(/<(?=\/script|!--|script)/gi, '\\x3c'),
+    style: String(style.source),
+  };
 }
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-function pageOf({ script, style }: { script: string; style: string }): string {
+function pageOf({ script, style, notices }: Bundled): string {
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
@@ -54,6 +69,8 @@ function pageOf({ script, style }: { script: string; style: string }): string {
 <meta name="referrer" content="no-referrer">
 <title>Echelon</title>
 <style>${style}</style>
+<!-- Third parties.
+${notices.replaceAll('--', '- -')}-->
 </head>
 <body>
 <div id="app"></div>

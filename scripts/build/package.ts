@@ -110,6 +110,7 @@ async function buildBrowserThread(from: string, home: string): Promise<void> {
       emptyOutDir: false,
       target: 'es2023',
       minify: true,
+      license: { fileName: 'THIRD-PARTY.md' },
       reportCompressedSize: false,
       lib: {
         entry: join(from, 'src/browser/verifier-thread.ts'),

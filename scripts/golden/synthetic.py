@@ -2,7 +2,7 @@
 
     python scripts/golden/synthetic.py DIRECTORY
 
-Needs torch.
+Needs torch and pyarrow.
 """
 
 import os
@@ -54,5 +54,21 @@ def slime(to):
     )
 
 
+def art(to):
+    """ART's trajectories of one step, with zstd as ART compresses them."""
+    import pyarrow
+    import pyarrow.parquet
+
+    rows = [(group, reward) for group, rewards in enumerate(REWARDS) for reward in rewards]
+    message = dict(role="user", content="prompt", trainable=False)
+    columns = dict(
+        group_index=[group for group, _ in rows], reward=[reward for _, reward in rows], messages=[[message]] * len(rows)
+    )
+    folder = os.path.join(to, "art", "trajectories", "train")
+    os.makedirs(folder, exist_ok=True)
+    pyarrow.parquet.write_table(pyarrow.table(columns), os.path.join(folder, "0001.parquet"), compression="zstd")
+
+
 if __name__ == "__main__":
     slime(sys.argv[1])
+    art(sys.argv[1])

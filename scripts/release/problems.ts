@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { notInForm } from './form.ts';
 
 /** Why the checkout is not that of a release, in words. `git`: what git answers. */
 export function problemsOf(git: (args: readonly string[]) => string): string[] {
@@ -8,8 +9,20 @@ export function problemsOf(git: (args: readonly string[]) => string): string[] {
     problems.push('The tree has changes. Commit them, or remove them.');
   if (!git(['tag', '--points-at', 'HEAD']).split('\n').includes(`v${version}`))
     problems.push(`HEAD has no tag v${version}. Set the version, commit, and tag that commit.`);
+  const unflipped = notInForm('published');
+  if (unflipped.length > 0)
+    problems.push(
+      `${unflipped.join(', ')} still say how to use a clone. Run \`npm run release -- --form published\` and commit.`,
+    );
   return [...problems, ...changelogProblems(readFileSync('CHANGELOG.md', 'utf8'), version)];
 }
+
+/** The section of a version in a changelog; empty if there is none. */
+export const sectionOf = (changelog: string, version: string): string =>
+  changelog
+    .split(/^(?=## )/m)
+    .find((one) => one.startsWith(`## [${version}]`))
+    ?.trim() ?? '';
 
 /** What a changelog lacks for the release of a version. */
 export function changelogProblems(changelog: string, version: string): string[] {

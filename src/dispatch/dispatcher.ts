@@ -32,19 +32,8 @@ import { createReceive } from './placement/receive.ts';
 import { createReconciler, failOverdue } from './placement/reconcile.ts';
 import { createSchedulingRounds } from './placement/scheduling-round.ts';
 
-/** The services and settings of a dispatcher. */
-export interface DispatcherDeps {
-  store: Store;
-  queue: ExperimentsQueue;
-  verifier: BatchVerifier;
-  compile(spec: ResolvedSpec['spec'], clusterEnv?: Readonly<Record<string, string>>): LaunchPlan;
-  log: Log;
-  /** The Python package that commands install on clusters. If omitted, this dispatcher runs no commands. */
-  pack?: () => RayWorkerPackage;
-  /** Names this process in records and logs. */
-  id: string;
-  /** Id of the installation, which owns its ray-workers. If omitted, they are not told. */
-  installation?: string;
+/** The periods and patience of a dispatcher. An installation sets `leaseMs`; tests set any. */
+export interface DispatcherTimes {
   /** Time to live of a lease, which is renewed three times as often. */
   leaseMs?: number;
   /** Time between two scheduling rounds without a wake-up. */
@@ -62,14 +51,31 @@ export interface DispatcherDeps {
   retentionMs?: number;
   /** How long an experiment's stream stays in Redis after its end. */
   archiveAfterMs?: number;
-  /** Maximum number of batches that are verified at the same time. */
-  verifications?: number;
   /** How long missing or damaged bytes of a batch are read again before its rows are unverifiable. */
   doubtMs?: number;
   /** Waits between retries if a ray-worker or the store does not answer. */
   retry?: { firstMs: number; longestMs: number };
   /** How long the next attempt waits after a lost attempt; see `RETRY_WAIT`. */
   again?: { firstMs: number; longestMs: number };
+}
+
+/** The services and settings of a dispatcher. */
+export interface DispatcherDeps {
+  store: Store;
+  queue: ExperimentsQueue;
+  verifier: BatchVerifier;
+  compile(spec: ResolvedSpec['spec'], clusterEnv?: Readonly<Record<string, string>>): LaunchPlan;
+  log: Log;
+  /** The Python package that commands install on clusters. If omitted, this dispatcher runs no commands. */
+  pack?: () => RayWorkerPackage;
+  /** Names this process in records and logs. */
+  id: string;
+  /** Id of the installation, which owns its ray-workers. If omitted, they are not told. */
+  installation?: string;
+  /** Default of each: {@link TIMES}, or that of the part it belongs to. */
+  times?: Partial<DispatcherTimes> | undefined;
+  /** Maximum number of batches that are verified at the same time. */
+  verifications?: number;
   /** See {@link CordonRule}. Default: nodes are only cordoned by operators. */
   cordon?: CordonRule;
   /** How long a preempted experiment has to stop. Default: 5 minutes. */
@@ -103,9 +109,15 @@ export interface DispatcherStats {
   cutOff: number;
 }
 
-const LEASE_MS = 15_000;
-const ROUND_MS = 1_000;
-const RECONCILE_MS = 5_000;
+const TIMES = {
+  leaseMs: 15_000,
+  roundMs: 1_000,
+  refreshMs: 2_000,
+  reconcileMs: 5_000,
+  retentionMs: 30_000,
+  archiveAfterMs: 60_000,
+  retry: { firstMs: 100, longestMs: 3_000 },
+} satisfies DispatcherTimes;
 const JOBS_AT_ONCE = 256;
 /** Queued experiments whose jobs are checked at a time. */
 const RECONCILED_AT_ONCE = 2_000;
@@ -113,11 +125,13 @@ const NEW_MS = 500;
 /** How long a stop waits for active jobs, until their attempts are handed over. */
 const JOBS_MS = 2_500;
 const REST_MS = 750;
-const RETRY = { firstMs: 100, longestMs: 3_000 };
+
+const timesOf = ({ times }: DispatcherDeps) => ({ ...TIMES, ...times });
 
 /** See {@link Dispatcher}. */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { store, queue, id, leaseMs = LEASE_MS, retry = RETRY } = deps;
+  const { store, queue, id } = deps;
+  const { leaseMs, retry } = timesOf(deps);
   let stopping = false;
   const parts = createParts(deps);
   const { rayWorkers, leased, scheduling, refresh, verification, commands } = parts;
@@ -125,13 +139,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const rounds = createRounds(deps, { rayWorkerOf: rayWorkers.of, stopped: isStopping });
   const { cutOff } = refresh;
   const receive = createReceive({
-    store,
-    leased,
-    dispatcher: id,
-    leaseMs,
-    retry,
+    ...{ store, leased, dispatcher: id, leaseMs, retry, cutOff },
     stopping: isStopping,
-    cutOff,
   });
   const sources = [scheduling, leased.takeover, ...(commands ? [commands.loop] : [])];
   const rest = [refresh, verification, ...Object.values(rounds)];
@@ -184,10 +193,10 @@ function wakesOf(
 
 /** The parts that begin work and have active work. */
 function createParts(deps: DispatcherDeps) {
-  const { store, queue, log, id, leaseMs = LEASE_MS, refreshMs = 2_000, roundMs = ROUND_MS } = deps;
+  const { store, queue, log, id, cordon } = deps;
+  const { leaseMs, refreshMs, roundMs, retry, cutOffMs, checkMs, doubtMs } = timesOf(deps);
   const elapsed = () => performance.now();
   const rayWorkers = createRayWorkers({ store, connect: deps.connect, installation: deps.installation });
-  const { retry = RETRY, cordon } = deps;
   const leased = createLeasedAttempts({
     store,
     dispatcher: id,
@@ -206,14 +215,9 @@ function createParts(deps: DispatcherDeps) {
   });
   const scheduling = createSchedulingRounds({ ...deps, elapsed, everyMs: roundMs });
   const refresh = createClusterRefresh({
-    store,
-    rayWorkers,
+    ...{ store, rayWorkers, elapsed, log, cordon },
     everyMs: refreshMs,
-    elapsed,
-    log,
-    cordon,
-    cutOffMs: deps.cutOffMs,
-    checkMs: deps.checkMs,
+    ...{ cutOffMs, checkMs },
     onRefresh({ name, cordons }, nodes) {
       const drained = drainedNodes(nodes, cordons);
       for (const run of leased.runs.values()) if (run.cluster === name) run.drain(drained);
@@ -224,6 +228,7 @@ function createParts(deps: DispatcherDeps) {
   const verification = createVerification({
     ...deps,
     holder: id,
+    doubtMs,
     everyMs: roundMs,
     retry,
     concurrency: deps.verifications ?? 2,
@@ -234,7 +239,8 @@ function createParts(deps: DispatcherDeps) {
 }
 
 function attemptServices(deps: DispatcherDeps, rayWorkers: RayWorkers) {
-  const { compile, hooks = {}, retry = RETRY, again, cordon, slurm = createSlurm() } = deps;
+  const { compile, hooks = {}, cordon, slurm = createSlurm() } = deps;
+  const { retry, again } = timesOf(deps);
   return {
     ...{ rayWorkerOf: rayWorkers.of, launches: createLaunches() },
     ...{ compile, hooks, retry, again, cordon, slurm },
@@ -250,17 +256,18 @@ function drainedNodes(nodes: readonly ClusterNode[], cordons: Cluster['cordons']
 }
 
 function createCommands(deps: DispatcherDeps, rayWorkers: RayWorkers) {
-  const { store, log, id, compile, pack, installation, leaseMs = LEASE_MS } = deps;
+  const { store, log, id, compile, pack, installation } = deps;
   if (pack === undefined) return undefined;
   const envOf = async (name: string) => (await store.clusters.list([name]))[0]?.env ?? {};
   const preflight = createPreflight({ rayWorkerOf: rayWorkers.of, compile, envOf });
+  const { leaseMs, reconcileMs } = timesOf(deps);
   return createCommandRunner({
     store,
     dispatcher: id,
     leaseMs,
     log,
     run: createClusterCommands({ store, pack, installation, preflight, slurm: deps.slurm }),
-    everyMs: deps.reconcileMs ?? RECONCILE_MS,
+    everyMs: reconcileMs,
   });
 }
 
@@ -269,8 +276,8 @@ function createRounds(
   deps: DispatcherDeps,
   { rayWorkerOf, stopped }: { rayWorkerOf: RayWorkers['of']; stopped: () => boolean },
 ) {
-  const { store, queue, log, id, leaseMs = LEASE_MS, roundMs = ROUND_MS, reconcileMs = RECONCILE_MS } = deps;
-  const { releaseMs } = deps;
+  const { store, queue, log, id } = deps;
+  const { leaseMs, roundMs, reconcileMs, releaseMs, retentionMs, archiveAfterMs } = timesOf(deps);
   const step = RECONCILED_AT_ONCE;
   const reconcile = createReconciler({
     store,
@@ -305,8 +312,8 @@ function createRounds(
       dispatcher: id,
       log,
       rayWorkerOf,
-      everyMs: deps.retentionMs ?? 30_000,
-      archiveAfterMs: deps.archiveAfterMs ?? 60_000,
+      everyMs: retentionMs,
+      archiveAfterMs,
     }),
   };
 }

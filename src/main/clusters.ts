@@ -26,7 +26,10 @@ export interface RayCluster {
 }
 
 /** Writes what is known of the clusters; what the store knows of them besides stays. */
-export async function makeKnown(store: Store, clusters: KnownCluster[]): Promise<void> {
+export async function makeKnown(
+  store: Pick<Store, 'clusters' | 'commands'>,
+  clusters: KnownCluster[],
+): Promise<void> {
   const known = new Map((await store.clusters.list()).map((cluster) => [cluster.name, cluster]));
   for (const { name, address, token } of clusters) {
     const before = known.get(name);

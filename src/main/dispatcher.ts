@@ -31,7 +31,7 @@ export async function startDispatcher(
     compile: compilePlan,
     pack: () => packRayWorker({ rayWorker: directoryOf('ray-worker'), capture: directoryOf('capture') }),
     verifications: settings.verifyProcesses,
-    leaseMs: settings.leaseMs,
+    times: { leaseMs: settings.leaseMs },
     notifications: { queue: deliveries, settings: sendSettings(settings) },
     preemptWithinMs: settings.preemptWithinMs,
     cordon: { after: settings.cordonAfterFaults, forMs: settings.cordonMinutes * 60_000 },

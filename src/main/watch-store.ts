@@ -26,7 +26,7 @@ export function watchStore({
   log,
   everyMs = EVERY_MS,
 }: {
-  store: Store;
+  store: Pick<Store, 'checkFitness' | 'installation'>;
   connection: { on(event: 'ready', listener: () => void): unknown };
   /** Absent: connections are not refused. */
   own?: OwnRedis | undefined;

@@ -53,7 +53,13 @@ export function askAutoscalers(
       break;
     }
   }
-  for (const [cluster, nodes] of plans) asks.clusters.set(cluster.name, askOf(cluster, nodes, known.now));
+  for (const [cluster, nodes] of plans) {
+    const ask = askOf(cluster, nodes, known.now);
+    const gangs = needs.flatMap((need) =>
+      need.cluster === cluster && need.added.length > 1 ? [need.added.length] : [],
+    );
+    asks.clusters.set(cluster.name, gangs.length === 0 ? ask : { ...ask, gangs });
+  }
   for (const { item, cluster, added } of needs) {
     const { since } = asks.clusters.get(cluster.name)!;
     const words = () =>

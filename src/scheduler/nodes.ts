@@ -69,6 +69,8 @@ export interface FreeNode extends Amount {
   /** Ray's labels of the node. Absent: it has none. */
   labels?: NodeLabels | undefined;
   allocations: NodeAllocation[];
+  /** When it leaves, in ms since 1970: Slurm gave it for a time. Absent: it stays. */
+  endsAt?: number | undefined;
   /** What Ray still counts as used by attempts that have just ended. Absent: nothing. */
   freed?: Amount | undefined;
   /** What Ray jobs of other users use there. Absent: not known. */
@@ -213,12 +215,18 @@ export function hasLabels(wanted: NodeLabels, has: NodeLabels = {}): boolean {
   return Object.entries(wanted).every(([key, value]) => has[key] === value);
 }
 
-/** The nodes on which an experiment may run that asks for those labels; absent labels: all of them. */
-export function labelled<T extends Pick<FreeNode, 'labels'>>(
+/**
+ * The nodes on which an experiment may run that asks for those labels (absent: any), and whose work is saved by `savesBy` (ms
+ * since 1970; absent: not known): those that do not leave before.
+ */
+export function labelled<T extends Pick<FreeNode, 'labels' | 'endsAt'>>(
   nodes: readonly T[],
-  { nodeLabels }: { nodeLabels?: NodeLabels | undefined },
+  { nodeLabels, savesBy }: { nodeLabels?: NodeLabels | undefined; savesBy?: number | undefined },
 ): readonly T[] {
-  return nodeLabels === undefined ? nodes : nodes.filter(({ labels }) => hasLabels(nodeLabels, labels));
+  const such = nodeLabels === undefined ? nodes : nodes.filter(({ labels }) => hasLabels(nodeLabels, labels));
+  return savesBy === undefined
+    ? such
+    : such.filter(({ endsAt = Number.POSITIVE_INFINITY }) => endsAt >= savesBy);
 }
 
 /** Whether the node would have room if it were empty. */
@@ -255,7 +263,10 @@ export function toRoundClusters({
   return clusters.map((cluster) => {
     const items = allocations.get(cluster.name) ?? [];
     const ended = freed?.get(cluster.name) ?? [];
-    const nodes = cluster.nodes.map((node) => toFreeNode(node, { items, ended, ends }));
+    const nodes = cluster.nodes.map((node) => {
+      const endsAt = cluster.slurm?.ends.get(node.id);
+      return { ...toFreeNode(node, { items, ended, ends }), ...(endsAt !== undefined && { endsAt }) };
+    });
     const whys = cluster.nodes.map(
       (node) => nodeState({ ...node, cordon: cluster.cordons?.[node.id] }).reason,
     );

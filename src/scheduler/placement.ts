@@ -22,6 +22,8 @@ import {
 export interface Need extends Amount {
   nodes?: number;
   nodeLabels?: NodeLabels;
+  /** When its work would be saved, in ms since 1970. Absent: not known. */
+  savesBy?: number;
 }
 
 /** What an experiment needs on each of its nodes, and the CPUs that it needs besides, on any node. */

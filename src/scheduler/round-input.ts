@@ -7,7 +7,7 @@ import type { Victim } from './preemption.ts';
 import type { ProjectPolicy } from './quotas.ts';
 import type { ScheduleInput } from './schedule.ts';
 import { slurmWait } from './slurm-words.ts';
-import { expectedEnd, expectedLength, sinceCheckpoint } from './spans.ts';
+import { expectedEnd, expectedLength, sinceCheckpoint, untilSaved } from './spans.ts';
 
 /*
  * The input of a scheduling round from the state of the store. Scheduling rounds and what-if answers both use it, so that
@@ -18,7 +18,7 @@ import { expectedEnd, expectedLength, sinceCheckpoint } from './spans.ts';
 const PACED = 512;
 
 /** Expected ends of running experiments, which of them may be preempted, and expected run times of queued ones. */
-export type Paces = Required<Pick<ScheduleInput, 'ends' | 'victims' | 'lengths'>>;
+export type Paces = Required<Pick<ScheduleInput, 'ends' | 'victims' | 'lengths' | 'saves'>>;
 
 /** The input of a round without the queued experiments and the paces. */
 export function roundInput({
@@ -117,6 +117,7 @@ export function toPaces(
 ): Paces {
   const ends = new Map<string, Span>();
   const lengths = new Map<string, Span>();
+  const saves = new Map<string, number>();
   for (const { experiment: id } of held) {
     const pace = paces.get(id);
     const end = pace && expectedEnd(pace, now);
@@ -126,6 +127,8 @@ export function toPaces(
     const pace = paces.get(id);
     const length = pace && expectedLength(pace);
     if (length) lengths.set(id, length);
+    const saved = pace && untilSaved(pace);
+    if (saved != null) saves.set(id, saved);
   }
   const victims = new Map<string, Victim>();
   for (const { experiment, project, priorityClass } of held) {
@@ -138,5 +141,5 @@ export function toPaces(
       lostMs: sinceCheckpoint(pace, now),
     });
   }
-  return { ends, victims, lengths };
+  return { ends, victims, lengths, saves };
 }

@@ -1,3 +1,4 @@
+import { shortNode } from 'echelon-client/short-node';
 import type { AllocatedNode } from '../core/launch-plan.ts';
 import type { PriorityClass } from '../core/priority-class.ts';
 import type { Allocation, Asked } from '../store/clusters/types.ts';
@@ -27,6 +28,7 @@ import {
   type Preemption,
 } from './preemption.ts';
 import { count, createQuotas, DEFAULT_POLICY, NO_QUOTAS, type ProjectPolicy, type Quotas } from './quotas.ts';
+import { endsTooSoon, savesTooRarely } from './slurm-words.ts';
 import { instant, plus } from './spans.ts';
 import { closed, frees, freest, needInWords, nowhere, silent, staysWith, tooLarge } from './wait-reasons.ts';
 
@@ -55,6 +57,8 @@ export interface ScheduleInput extends Preemptible {
   ends?: ReadonlyMap<string, Span>;
   /** Expected run times of queued experiments; an experiment that is not listed has no known run time. */
   lengths?: ReadonlyMap<string, Span>;
+  /** How long queued experiments run before their work is saved, in ms; one that is not listed has no known time. */
+  saves?: ReadonlyMap<string, number>;
   /** The instant of the round, on the clock of `ends`. */
   now?: number;
 }
@@ -193,7 +197,8 @@ function withStarts(
 
 /** A scheduling round before the first turn. */
 export function beginRound(input: ScheduleInput) {
-  const { queued, projects = new Map(), paused = null, truncated = new Set(), now = 0 } = input;
+  const { projects = new Map(), paused = null, truncated = new Set(), now = 0 } = input;
+  const queued = withSaves(input, now);
   const { leaving = new Map(), allocations } = input;
   const ends = endsWith(input.ends ?? new Map(), leaving, now);
   const clusters = toRoundClusters({ ...input, ends });
@@ -234,6 +239,15 @@ export function beginRound(input: ScheduleInput) {
   return { round, order };
 }
 
+/** The queued experiments with the time by which their work would be saved, if a cluster has nodes that leave. */
+function withSaves({ queued, clusters, saves }: ScheduleInput, now: number): readonly QueuedExperiment[] {
+  if (saves === undefined || clusters.every(({ slurm }) => slurm === undefined)) return queued;
+  return queued.map((item) => {
+    const ms = saves.get(item.experiment);
+    return ms === undefined ? item : { ...item, savesBy: now + ms };
+  });
+}
+
 /** Whether an experiment could still start there. */
 function hasRoom({ answering, draining, paused, nodes }: RoundCluster): boolean {
   if (!answering || draining || paused !== null) return false;
@@ -247,7 +261,7 @@ function createPlaces(clusters: RoundCluster[]): Round['placesOf'] {
     const { cluster, labels = {}, nodeLabels = {}, gpus, cpus, nodes = 1, checkpoint } = item;
     const kept = checkpoint && storages.has(checkpoint.cluster) ? checkpoint.cluster : '';
     const storage = checkpoint?.shared === true ? storages.get(kept) : undefined;
-    const asks = JSON.stringify([labels, nodeLabels]);
+    const asks = JSON.stringify([labels, nodeLabels, item.savesBy]);
     const key = `${cluster ?? ''} ${kept} ${storage ?? ''} ${gpus} ${cpus} ${nodes} ${asks}`;
     const places = known.get(key) ?? findPlaces(item, clusters, { kept, storage });
     known.set(key, places);
@@ -306,7 +320,11 @@ type Placed = { start: Start; counts: true } | { start?: undefined; reason: stri
 function place(item: QueuedExperiment, round: Round): Placed {
   const places = round.placesOf(item);
   const refusal =
-    places.refusal ?? pauseAfterLoss(item) ?? round.pausedFor(item) ?? round.quotas.refusal(item);
+    places.refusal ??
+    pauseAfterLoss(item) ??
+    round.pausedFor(item) ??
+    round.quotas.refusal(item) ??
+    (item.savesBy === undefined ? null : savesTooRarely(item.savesBy - round.now, places.taking));
   const stays = places.stay ? `; ${staysWith(item.checkpoint!)}` : '';
   if (refusal !== null) return { reason: refusal + stays, counts: false };
   const takes = round.lengths.get(item.experiment) ?? null;
@@ -434,13 +452,22 @@ function whyNot(
     return always(
       `waits for ${strict.blocker!.experiment}, which is before it in the queue of ${strict.name}`,
     );
-  const reason = `needs ${needInWords(item)}; ${freest(answering, item)}`;
+  const leaving = leavesTooSoon(item, answering);
+  const reason = `needs ${needInWords(item)}; ${leaving ?? freest(answering, item)}`;
   if (answering.some(({ blocker }) => blocker !== null)) return always(reason);
   const room = answering
     .map(({ nodes }) => createBackfill(item, nodes, round.now).head)
     .filter((head) => head !== null)
     .toSorted((a, b) => a.at.likely - b.at.likely)[0];
   return always(room === undefined ? reason : `${reason}; ${frees(item, room, round.now)}`);
+}
+
+/** The node on which it would start if that did not leave before its work is saved, in words; null: there is none. */
+function leavesTooSoon(item: QueuedExperiment, clusters: readonly RoundCluster[]): string | null {
+  if (item.savesBy === undefined) return null;
+  const { savesBy: _, ...anyTime } = item;
+  const node = clusters.flatMap(({ nodes }) => placeOn(anyTime, nodes) ?? [])[0]?.node;
+  return node?.endsAt === undefined ? null : endsTooSoon(shortNode(node.id), node.endsAt);
 }
 
 /** The longest run time of an experiment, which backfill compares; an unknown one is longer than all others. */

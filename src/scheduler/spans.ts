@@ -1,4 +1,4 @@
-import type { Measured, Pace } from '../store/queue/types.ts';
+import type { Measured, Pace, RecordedPace } from '../store/queue/types.ts';
 import type { Span } from './nodes.ts';
 
 /*
@@ -64,6 +64,19 @@ export function sinceCheckpoint({ step, perStep, kept, startedAt }: Pace, now: n
   if (step !== null && (whole === 0 || perStep !== null))
     return whole! * (perStep?.meanMs ?? 0) + Math.max(0, now - step.at);
   return startedAt === null ? 0 : Math.max(0, now - startedAt);
+}
+
+/**
+ * How long a queued experiment runs at most before its work is saved, in ms: until its next checkpoint, or its end. Null: not
+ * known.
+ */
+export function untilSaved(pace: Pace & Pick<RecordedPace, 'saveEvery'>): number | null {
+  const { saveEvery, perStep } = pace;
+  // A timeout alone says nothing about the end.
+  const times = [expectedLength({ ...pace, timeoutMs: null })?.late ?? Number.POSITIVE_INFINITY];
+  if (saveEvery !== null && isKnown(perStep)) times.push(lengthOf(perStep, saveEvery).late);
+  const first = Math.min(...times);
+  return Number.isFinite(first) ? first : null;
 }
 
 function bounded({ early, likely, late }: Span, limit: number): Span {

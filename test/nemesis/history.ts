@@ -1,6 +1,7 @@
 import type { StreamEntry } from '../../src/core/events.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import type { BatchRecord } from '../../src/store/batches/types.ts';
+import { allBatches } from '../support/batches.ts';
 import type { LaunchLine } from '../support/fake-ray-worker.ts';
 import { checkLeases, type LeaseHistory } from './linearizability.ts';
 import type { Notified } from './receivers.ts';
@@ -107,7 +108,7 @@ export async function readRecorded(
   return {
     record,
     entries: await store.events.read(id, undefined, ALL),
-    batches: await store.batches.list(id),
+    batches: await allBatches(store, id),
     cpus: (record.resolved as { resources?: { cpus?: number } }).resources?.cpus ?? 1,
     allocatedAt: attempts[0]?.claimedAt ?? null,
     made: new Map(attempts.map(({ attempt }) => [attempt, rayWorker.events(id, attempt)])),

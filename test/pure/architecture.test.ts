@@ -116,7 +116,18 @@ const VERIFIER_ORDER = [
     'format',
   ],
   ...['bounds', 'provenance', 'identify', 'step/losses', 'step/engines', 'step/model', 'step/stages', 'step'],
-  ...['identify/steps', 'explain', 'dumps', 'dumps/steps', 'verify', 'html', 'pool', 'frames', 'cli'],
+  ...[
+    'identify/steps',
+    'explain',
+    'dumps',
+    'dumps/steps',
+    'run-folder',
+    'verify',
+    'html',
+    'pool',
+    'frames',
+    'cli',
+  ],
   ...['browser/node', 'browser', ''],
 ];
 

@@ -247,7 +247,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     id: 'denominator-near',
     area: 'verifier',
-    file: `${VERIFY}/src/step/stages/denominators.ts`,
+    file: `${VERIFY}/src/step/stages/denominator.ts`,
     find: 'isRight: reported === expected || isNear',
     replace: 'isRight: Math.abs(reported - expected) <= 1 || isNear',
     breaks: 'A denominator that misses one token passes',

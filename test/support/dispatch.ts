@@ -151,6 +151,7 @@ export interface Bench extends Connected {
   directory: string;
   archive: string | Bucket;
   rayWorker: FakeRayWorker;
+  /** `times` beside {@link TEST_TIMES}. */
   dispatcher(deps?: Partial<DispatcherDeps>): Promise<Dispatcher>;
   submit(driver: FakeDriver, options?: SubmitOptions): Promise<string>;
   /** The record of an experiment once it `holds` (`what`: 'ran again'); fails as soon as it has ended without. */
@@ -240,8 +241,8 @@ export async function startBench({
         compile: compileTestSpec,
         log: QUIET,
         id: `test-${started.length + 1}`,
-        ...TEST_TIMES,
         ...deps,
+        times: { ...TEST_TIMES, ...deps.times },
       });
       started.push(dispatcher);
       await dispatcher.start();

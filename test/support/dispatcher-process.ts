@@ -103,13 +103,15 @@ const dispatcher = createDispatcher({
   compile: compileTestSpec,
   log: createLineLog((text) => console.error(text)),
   id: setup.id,
-  ...TEST_TIMES,
-  leaseMs: setup.leaseMs,
+  times: {
+    ...TEST_TIMES,
+    leaseMs: setup.leaseMs,
+    ...(setup.retentionMs !== undefined && { retentionMs: setup.retentionMs, archiveAfterMs: 0 }),
+  },
   // A campaign causes more messages than a project may send.
   ...(setup.notify !== undefined && {
     notifications: { ...notificationsTo(redis, setup.notify), rates: () => [] },
   }),
-  ...(setup.retentionMs !== undefined && { retentionMs: setup.retentionMs, archiveAfterMs: 0 }),
   ...(setup.preemptWithinMs !== undefined && { preemptWithinMs: setup.preemptWithinMs }),
   hooks: {
     async beforeLaunch({ experiment }) {

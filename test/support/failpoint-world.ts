@@ -192,8 +192,7 @@ export async function tryFailpoint(
       await bench.dispatcher({
         id: 'successor',
         verifications: 3,
-        retentionMs: RETENTION_MS,
-        archiveAfterMs: 0,
+        times: { retentionMs: RETENTION_MS, archiveAfterMs: 0 },
       });
     if (failpoint.fault === 'frozen before') {
       await delay(3 * LEASE_MS);

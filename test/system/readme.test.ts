@@ -69,27 +69,23 @@ test('the report that the README shows is what the program prints', () => {
   }
 });
 
-test('the snippet for a trainer writes a file that verifies', (t) => {
-  const page = readFileSync('docs/getting-started/verify-your-own-run.md', 'utf8');
+test('the calls for a trainer write a file that verifies', (t) => {
+  const page = readFileSync('docs/guides/batch-from-a-trainer.md', 'utf8');
   const snippet = /```python\n([\s\S]*?)```/.exec(page)![1]!;
   const folder = mkdtempSync(join(tmpdir(), 'echelon-snippet-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const trainer = `
-rewards = [1.0, 0.0, 0.0, 0.0]
-step, prompt_ids, rollout_ids = 3, ["a"] * 4, ["a1", "a2", "a3", "a4"]
-advantages = [(reward - 0.25) / (0.5 + 1e-6) for reward in rewards]
+scores = [1.0, 0.0, 0.0, 0.0]
+step, loss, path, prompt_ids, response_ids = 3, 0.5, "checkpoint", ["a"] * 4, ["a1", "a2", "a3", "a4"]
+advantages = [(score - 0.25) / (0.5 + 1e-6) for score in scores]
 `;
-  const python = spawnSync(
-    process.env.ECHELON_PYTHON ?? 'python3',
-    ['-c', trainer + snippet.replace('group_size=8', 'group_size=4')],
-    {
-      encoding: 'utf8',
-      cwd: folder,
-      env: { ...process.env, PYTHONPATH: resolve('deploy/capture') },
-    },
-  );
+  const python = spawnSync(process.env.ECHELON_PYTHON ?? 'python3', ['-c', trainer + snippet], {
+    encoding: 'utf8',
+    cwd: folder,
+    env: { ...process.env, PYTHONPATH: resolve('deploy/capture') },
+  });
   assert.equal(python.status, 0, python.stderr);
-  const { stdout, status } = run(`verify ${join(folder, 'step-3.json.gz')}`);
+  const { stdout, status } = run(`verify ${join(folder, 'echelon-capture')}`);
   assert.equal(status, 0, stdout);
   assert.match(stdout, /4 exact/);
 });
@@ -105,8 +101,8 @@ test('every command of echelon that it names has help, and every file is there',
 
 /** The commands of a page, in code blocks and in the text, as the words after `echelon`. */
 function typedIn(page: string): string[][] {
-  const lines = [...page.matchAll(/^ *(?:npm run -s )?echelon (?:-- )?(.*)$/gm)];
-  const inline = [...page.matchAll(/`(?:npm run -s )?echelon (?:-- )?([^`\n]+)`/g)];
+  const lines = [...page.matchAll(/^ *(?:[A-Z_]+=\S+ )?(?:npm run -s |bin\/)?echelon (?:-- )?(.*)$/gm)];
+  const inline = [...page.matchAll(/`(?:npm run -s |bin\/)?echelon (?:-- )?([^`\n]+)`/g)];
   return [...lines, ...inline].map(([, rest]) =>
     // Up to a remark in a column of its own, a pipe or another file.
     rest!

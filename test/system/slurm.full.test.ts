@@ -26,12 +26,12 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
     slurm?.down();
   });
 
-  const add = async (partition: string) => {
+  const add = async (partition: string, gpus = 2) => {
     const place = [
       '--partition',
       partition,
       '--node-type',
-      'gpus=2,cpus=2,max=2',
+      `gpus=${gpus},cpus=2,max=2`,
       '--bin',
       BIN,
       '--notice',
@@ -60,9 +60,8 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
     (await cluster()).slurm!.jobs.filter((one) => one.role === role);
   const get = (id: string) => json<ExperimentDetail>('get', id);
 
-  async function submit(seconds: number): Promise<string> {
+  async function submit(seconds: number, resources: object = { gpus: 1, cpus: 1 }): Promise<string> {
     const command = ['sh', '-c', `sleep ${seconds}`];
-    const resources = { gpus: 1, cpus: 1 };
     writeFileSync(
       spec,
       JSON.stringify({ engine: 'command', name: 'x', cluster: 'fleet', command, resources }),
@@ -141,6 +140,29 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
     await reaches(id, 'succeeded');
   });
 
+  test('a node type that no node of the partition has is stated, and not asked for', async () => {
+    await noNodes();
+    await add('gpu', 64);
+    const id = await submit(1);
+    await until('the sizes of the partition are shown', async () =>
+      /asks for 64 GPUs and 2 CPUs.* at most 2 GPUs/.test((await cluster()).slurm!.problem ?? ''),
+    );
+    assert.deepEqual(await jobs('node'), []);
+    await add('gpu');
+    await reaches(id, 'succeeded');
+  });
+
+  test('an experiment of two nodes gets them in one job', async () => {
+    await noNodes();
+    const id = await submit(5, { gpus: 2, cpus: 4, nodes: 2 });
+    await until('a job is asked for', async () => (await jobs('node')).length > 0);
+    const { job } = (await jobs('node'))[0]!;
+    await reaches(id, 'succeeded');
+    assert.equal((await jobs('node')).length, 1);
+    assert.equal((await slurm.login('squeue', '-h', '-j', job!, '-o', '%D')).output.trim(), '2');
+    await noNodes();
+  });
+
   test('while the controller is away, nothing is cancelled or asked for', async () => {
     const id = await submit(45);
     await reaches(id, 'running');
@@ -160,6 +182,8 @@ describe('Slurm brings the nodes of a cluster', { skip: whyNoSlurm() }, () => {
       'no job is left',
       async () => (await slurm.login('squeue', '-h', '-o', '%i')).output.trim() === '',
     );
+    // Slurm drains a node on which a process of a job stays.
+    assert.doesNotMatch((await slurm.login('sinfo', '-h', '-o', '%T')).output, /drain|down/);
   });
 });
 

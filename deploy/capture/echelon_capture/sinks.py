@@ -62,6 +62,7 @@ class FolderSink:
 
     def __init__(self, folder: str) -> None:
         self.folder = os.path.abspath(folder)
+        self._is_made = False
 
     def batch(self, step: int, columns: Mapping[str, Any], rows: int) -> None:
         """Writes `step-000012.json.gz`, or `step-000012b2.json.gz` for the second batch of the step. No batch is
@@ -104,15 +105,21 @@ class FolderSink:
         """Nothing is open between two reports."""
         return True
 
+    def _make(self) -> None:
+        """Makes the folder before the first file."""
+        if not self._is_made:
+            os.makedirs(self.folder, exist_ok=True)
+            self._is_made = True
+
     def _line(self, name: str, content: Mapping[str, Any]) -> None:
-        os.makedirs(self.folder, exist_ok=True)
+        self._make()
         line = json.dumps({"time": round(time.time(), 3), **content}, allow_nan=False)
         with open(os.path.join(self.folder, name), "a", encoding="utf-8") as file:
             file.write(f"{line}\n")
 
     def _file(self, stem: str, ending: str, write: Callable[[str], None]) -> None:
         """A file that appears when it is complete and overwrites none: `STEM.ENDING`, or `STEMb2.ENDING` if that is there."""
-        os.makedirs(self.folder, exist_ok=True)
+        self._make()
         # `echelon verify FOLDER` does not read a name that ends like this.
         part = os.path.join(self.folder, f".{stem}-{os.getpid()}.part.gz")
         number = 1

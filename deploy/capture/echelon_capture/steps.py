@@ -157,7 +157,7 @@ def _batch(number: int, taken: list[dict[str, Any]], settings: Mapping[str, Any]
     lengths, flat = [], {key: [] for key in common}
     for one in arrays:
         if "logProb" not in one:
-            lengths.append(one["mask"].astype(bool).sum(1))
+            lengths.append(numpy.count_nonzero(one["mask"], axis=1))
             continue
         own = _lengths(one)
         inside = numpy.arange(one["mask"].shape[1]) < own[:, None]

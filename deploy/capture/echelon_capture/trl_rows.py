@@ -18,9 +18,12 @@ _ROLLOUTS = "_echelon_rollouts"
 class Rollout:
     """The rows that one process generated for the training step `number`."""
 
-    def __init__(self, number: int, first: int, ids: list[list[int]], tools: list[list[int]] | None, old: Any) -> None:
-        """`first`: place of the first row. `old`: the old log-probs as they were computed; None if there are none."""
-        self.number, self.first = number, first
+    def __init__(
+        self, number: int, first: int, ids: list[list[int]], tools: list[list[int]] | None, old: Any, version: int | None = None
+    ) -> None:
+        """`first`: place of the first row. `old`: the old log-probs as they were computed; None if there are none. `version`: number of
+        the first update after the weights that generated the rows; None if it is not known."""
+        self.number, self.first, self.version = number, first, version
         self._ids, self._tools, self._old = ids, tools, old
         self._digests: list[str] | None = None
 
@@ -74,12 +77,19 @@ def _digest(number: int, place: int, ids: Any, old: Any, length: int) -> str:
 def _generated(found: Any) -> tuple[list[list[int]], list[list[int]] | None] | None:
     """Token ids and tool masks of what `_generate` returns; None for a version that returns something else."""
     try:
-        ids = [[int(token) for token in row] for row in found[1]]
-        tools = None if found[2] is None else [[int(flag) for flag in row] for row in found[2]]
+        ids, tools = _lists(found[1]), None if found[2] is None else _lists(found[2])
     except Exception:  # noqa: BLE001 - the capture must never fail a training
         return None
     is_whole = tools is None or [len(row) for row in tools] == [len(row) for row in ids]
     return (ids, tools) if is_whole else None
+
+
+def _lists(rows: Any) -> list[list[int]]:
+    """Copies of lists of integers; of tensors, their integers. TypeError for something else."""
+    copied = [row.tolist() if hasattr(row, "tolist") else [*row] for row in rows]
+    if not all(isinstance(row[0], int) for row in copied if row):
+        raise TypeError("rows of no integers")
+    return copied
 
 
 class Rollouts:
@@ -116,13 +126,24 @@ class Rollouts:
         trainer._generate_and_score_completions = _generate_and_score_completions
 
     def _take(self, trainer: Any, result: Any) -> None:
+        import torch
+
         generated, self._generated = self._generated, None
         completions = result["completion_ids"]
         if generated is None or len(generated[0]) != len(completions):
             return
         first = trainer.accelerator.process_index * len(completions)
-        result[ROW] = completions.new_tensor(range(first, first + len(completions)))
-        self.latest = Rollout(int(trainer.state.global_step) + 1, first, *generated, result.get("old_per_token_logps"))
+        result[ROW] = torch.arange(first, first + len(completions), dtype=completions.dtype, device=completions.device)
+        number = int(trainer.state.global_step) + 1
+        self.latest = Rollout(number, first, *generated, result.get("old_per_token_logps"), _version(trainer, number))
+
+
+def _version(trainer: Any, number: int) -> int | None:
+    """The version of the weights that have just generated: the trainer's, or those that vLLM loaded last."""
+    if not trainer.use_vllm:
+        return number
+    loaded = getattr(trainer, "_last_loaded_step", None)
+    return None if loaded is None else int(loaded) + 1
 
 
 def rollouts_of(trainer: Any) -> Rollouts:

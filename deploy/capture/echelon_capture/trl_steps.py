@@ -35,6 +35,8 @@ def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> Non
     rollouts = rollouts_of(trainer)
     steps = Steps(every, profile, Rank(trainer.accelerator.process_index, trainer.accelerator.num_processes))
     seen: list[Any] = []
+    # Of the generations of the micro-batches since the last update, in updates.
+    ages: list[int] = []
     compute, log_probs = trainer._compute_loss, trainer._get_per_token_logps_and_entropies
 
     @functools.wraps(log_probs)
@@ -48,12 +50,20 @@ def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> Non
         if trainer.model.training:
             with steps.guarded():
                 _take(steps, trainer, inputs, seen, loss, rollouts.latest)
+                if rollouts.latest is not None:
+                    ages.append(int(trainer.state.global_step) + 1 - rollouts.latest.number)
         seen.clear()
         return loss
 
+    def staleness() -> dict[str, int]:
+        """TRL generates with the weights of the trainer, so that no row is older than its generation."""
+        oldest = {"maxStaleness": max(ages)} if ages else {}
+        ages.clear()
+        return oldest
+
     trainer._compute_loss = _compute_loss
     trainer._get_per_token_logps_and_entropies = _get_per_token_logps_and_entropies
-    settings = lambda: {**settings_of(trainer, steps.micro_batches), **_window(trainer), "reported": _reported(trainer)}  # noqa: E731
+    settings = lambda: {**settings_of(trainer, steps.micro_batches), **_window(trainer), **staleness(), "reported": _reported(trainer)}  # noqa: E731
     trainer.add_callback(ends(steps, settings))
 
 
@@ -83,13 +93,12 @@ def _take(steps: Steps, trainer: Any, inputs: Any, seen: list[Any], loss: Any, r
     number = int(trainer.state.global_step) + 1
     steps.take(
         number, columns, advantage=inputs["advantages"], facts=facts, needed=("referenceLogProb", *weighed),
-        rows=_rows(rollout, inputs, has_version=not trainer.use_vllm) if steps.has_tokens(number) else None,
+        rows=_rows(rollout, inputs) if steps.has_tokens(number) else None,
     )  # fmt: skip
 
 
-def _rows(rollout: Rollout | None, inputs: Any, has_version: bool) -> Any:
-    """What is known of the rows of a micro-batch, for the thread that writes. `has_version`: the weights that generated them are those
-    of the trainer; vLLM's are those that it loaded last."""
+def _rows(rollout: Rollout | None, inputs: Any) -> Any:
+    """What is known of the rows of a micro-batch, for the thread that writes."""
     places = inputs.get(ROW)
     if rollout is None or places is None:
         return None
@@ -99,8 +108,8 @@ def _rows(rollout: Rollout | None, inputs: Any, has_version: bool) -> Any:
         own = places.cpu().numpy()
         trained = ids.cpu().numpy()
         rows = {"trajectory": rollout.names(own)}
-        if has_version:
-            rows["policyVersionStart"] = [rollout.number] * len(own)
+        if rollout.version is not None:
+            rows["policyVersionStart"] = [rollout.version] * len(own)
         return {
             "rows": rows,
             "tokens": {"sampled": rollout.sampled(own, trained.shape[1])},

@@ -14,15 +14,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import inspect
 from typing import Any, Callable, Iterable, Mapping
 
 import echelon_capture as capture
 
 from . import verl_rows
+from .calls import bound
 from .format.tensors import row_advantages, without_padding
-from .row_marks import ROW, STEP
 from .forms import Form, form_of
+from .row_marks import ROW, STEP
 from .steps import reason_of
 from .verl_agent import Rollouts
 
@@ -113,7 +113,7 @@ def _wrap(running: _Running, module: Any, trainer_class: Any, rows: Rollouts | _
         result = original(*arguments, **keywords)
         running.has_advantages = True
         _mark(running.trainer, rows, result)
-        _capture(running.trainer, rows, lambda: _bound(original, arguments, keywords), result)
+        _capture(running.trainer, rows, lambda: bound(original, arguments, keywords), result)
         return result
 
     @functools.wraps(fit)
@@ -164,13 +164,6 @@ def _wrap_log(running: _Running, tracking: Any) -> None:
     tracking.log = logged
 
 
-def _bound(original: Callable, arguments: tuple, keywords: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by name, defaults included, `**kwargs` among them."""
-    bound = inspect.signature(original).bind(*arguments, **keywords)
-    bound.apply_defaults()
-    return {**bound.arguments, **bound.arguments.get("kwargs", {})}
-
-
 def _mark(trainer: Any, rows: Rollouts | _Responses, result: Any) -> None:
     """Without their places, rows are not found again in the actor's steps, and nothing else is missing."""
     if isinstance(rows, _Responses):
@@ -180,10 +173,10 @@ def _mark(trainer: Any, rows: Rollouts | _Responses, result: Any) -> None:
             rows.state(trainer.config, result)
 
 
-def _capture(trainer: Any, rows: Rollouts | _Responses, bound: Callable[[], dict[str, Any]], result: Any) -> None:
+def _capture(trainer: Any, rows: Rollouts | _Responses, called: Callable[[], dict[str, Any]], result: Any) -> None:
     step, count = 0, 0
     try:
-        call = bound()
+        call = called()
         step, count = int(trainer.global_steps), len(result.batch["advantages"])
         columns = _columns(call, result, rows, rows.costs(trainer))
         capture.batch(step, **columns, provenance=rows.provenance(trainer, result))

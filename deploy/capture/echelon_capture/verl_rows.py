@@ -1,5 +1,5 @@
-"""What verl's driver knows of the rows of a step, and its actors do not: a digest of each row when its old log-probs were computed, and
-the limits of the rollout weights. Both travel with the batch.
+"""What verl's driver knows of the rows of a step, and its actors do not: a digest of each row and its mask when its old log-probs were
+computed, and the limits of the rollout weights. All travel with the batch.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import Any
 
 # A tensor of one number a row: the digest above, the number of tokens below.
 DIGEST = "echelon_digest"
+# The mask of each row before rejection: the tokens that the policy generated.
+SAMPLED = "echelon_sampled"
 # A text beside the tensors.
 CORRECTION = "echelon_rollout_correction"
 _LENGTH_BITS = 23
@@ -19,11 +21,13 @@ _EXPONENT_CLAMP = 20.0
 
 
 def mark(batch: Any, computed: Any) -> None:
-    """Gives the old log-probs `computed` of a batch a digest for each row, which stays with them."""
+    """Gives the old log-probs `computed` of a batch a digest for each row, and a copy of its mask, which stay with them."""
     ids, old = batch.batch["responses"], computed.batch["old_log_probs"]
     lengths = batch.batch["attention_mask"][:, -ids.shape[1] :].sum(-1).tolist()
     numbers = [_number(digest, length) for digest, length in zip(digests(ids, old, lengths), lengths)]
     computed.batch[DIGEST] = ids.new_tensor(numbers, dtype=_int64())
+    if "response_mask" in batch.batch.keys():
+        computed.batch[SAMPLED] = batch.batch["response_mask"].bool().clone()
 
 
 def digests(ids: Any, old: Any, lengths: list[int]) -> list[str]:

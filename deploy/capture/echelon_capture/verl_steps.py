@@ -15,7 +15,7 @@ from typing import Any, Mapping
 from .ranks import Rank
 from .row_marks import ROW, STEP
 from .steps import Steps, version_of
-from .verl_rows import DIGEST, correction_in, digests, marked
+from .verl_rows import DIGEST, SAMPLED, correction_in, digests, marked
 
 LOSSES_MODULE = "verl.workers.utils.losses"
 WORKERS_MODULE = "verl.workers.engine_workers"
@@ -105,6 +105,7 @@ def _take(steps: Steps, number: int, call: dict[str, Any], result: Any, engine: 
     columns = {
         "mask": mask,
         "id": _of_response(data, "responses", mask),
+        "sampled": _of_response(data, SAMPLED, mask),
         "rolloutLogProb": _of_response(data, "rollout_log_probs", mask),
         "logProb": call["log_prob"],
         "oldLogProb": call["old_log_prob"],
@@ -123,7 +124,7 @@ def _take(steps: Steps, number: int, call: dict[str, Any], result: Any, engine: 
     # A weight is made of the log-probs of both engines.
     weighed = ("rolloutWeight", "rolloutLogProb") if call.get("rollout_is_weights") is not None else ()
     steps.take(
-        number, columns, advantage=call["advantages"], facts=facts, needed=("referenceLogProb", *weighed),
+        number, columns, advantage=call["advantages"], facts=facts, needed=("sampled", "referenceLogProb", *weighed),
         rows=_rows(data, columns["id"], call["old_log_prob"]),
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -15,10 +16,17 @@ _VARIABLES = {
 }  # fmt: skip
 # Starts a Ray that knows nothing of the capture, and runs the command in it.
 _IN_RAY = """
-port=6399
-trap '"$0" -m ray.scripts.scripts stop > /dev/null 2>&1' EXIT
-env -u ECHELON_CAPTURE_HOOK -u ECHELON_CAPTURE_DIR PYTHONPATH="$NODE_PATH" "$0" -m ray.scripts.scripts start --head --port=$port \
-  --node-ip-address=127.0.0.1 --num-cpus=4 --include-dashboard=false > /dev/null && RAY_ADDRESS=127.0.0.1:$port "$@"
+for name in $(env | sed -n 's/^\\(ECHELON_[A-Z_]*\\)=.*/\\1/p'); do hidden="$hidden -u $name"; done
+env $hidden PYTHONPATH="$NODE_PATH" "$0" -m ray.scripts.scripts start --head --block --port=6399 --node-ip-address=127.0.0.1 \\
+  --num-cpus=4 --include-dashboard=false > /dev/null 2>&1 &
+head=$!
+export RAY_ADDRESS=127.0.0.1:6399
+until "$0" -c 'import ray; ray.init(logging_level="error")' 2> /dev/null; do kill -0 $head || exit 9; done
+"$@"
+status=$?
+kill $head
+wait $head
+exit $status
 """
 
 
@@ -40,7 +48,9 @@ class Trainings:
         if "ECHELON_ISOLATED" not in os.environ:
             command = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
         environment = {**os.environ, **_VARIABLES, "PYTHONPATH": self.path, "NODE_PATH": self.path, **variables}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, cwd=self.place)
+        with tempfile.TemporaryDirectory(prefix="r-", dir="/tmp") as directory:  # short: Ray puts sockets below it
+            environment["RAY_TMPDIR"] = directory
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, cwd=self.place)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
         report = folder / "hooks.jsonl"
         lines = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []

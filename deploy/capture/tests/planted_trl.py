@@ -84,8 +84,9 @@ def of_rows(trainer, terms, mask):
     return ((terms * mask).sum(-1) / mask.sum(-1).clamp(min=1)).mean() / trainer.current_gradient_accumulation_steps
 
 
-def engine(change=lambda log_probs: log_probs, correction=True, mode="token_truncate", high=1.05):
-    """The trainer believes that vLLM generates: log-probs of the trainer's own model, with a little noise, and `change`."""
+def engine(change=lambda log_probs: log_probs, correction=True, mode="token_truncate", high=1.05, loads=int):
+    """The trainer believes that vLLM generates: log-probs of the trainer's own model, with a little noise, and `change`. `loads`: the
+    step whose weights it has, by the step of the trainer."""
 
     @contextlib.contextmanager
     def plant(trainer, _size):
@@ -95,6 +96,8 @@ def engine(change=lambda log_probs: log_probs, correction=True, mode="token_trun
         trainer.vllm_importance_sampling_clip_min, trainer.vllm_importance_sampling_clip_max = None, high
 
         def generate(prompts):
+            # As TRL notes that vLLM loaded the weights.
+            trainer._last_loaded_step = loads(trainer.state.global_step)
             with with_settings(trainer, use_vllm=False):
                 found = list(own(prompts))
             found[4] = [change(scored(trainer, *row)).tolist() for row in zip(found[0], found[1])]
@@ -384,6 +387,8 @@ PLANTED = {
     "slime #245": (engine(half), LONG),
     "prime-rl #2975": (trained_twice, LONG),
     "NeMo-RL #2176": (both(tools, generated(without_tool_mask)), LONG),
+    "AReaL #941": (engine(loads=lambda step: -1), dict(max_completion_length=24, max_steps=2)),
+    "miles #1829 (guard)": (engine(loads=lambda step: 0), dict(max_completion_length=24, max_steps=2)),
     "TRL #6789": (engine(lambda log_probs: log_probs + 0.105), LONG),
     "TRL #4159; NeMo-RL #3392; prime-rl #697; verl #3133; slime #557": (engine(lambda log_probs: 1.6 * log_probs), LONG),
     "ms-swift #8427; SkyRL #1367": (engine(lambda log_probs: log_probs.roll(1)), LONG),
@@ -427,12 +432,9 @@ RIGHT = {
     "layout": (None, dict(every=2, max_steps=2)),
 }
 
-_NO_VERSIONS = "TRL has no policy versions: the hook writes the update that generated a row."
 _AFTER = "The reduction over micro-batches comes after what the hook records, which are values of micro-batches."
 NOT_PLANTED = {
     "verl #4852": "TRL divides by the tokens before rejection.",
-    "AReaL #941": _NO_VERSIONS,
-    "miles #1829 (guard)": _NO_VERSIONS,
     "verl #4778": _AFTER,
     "prime-rl loss/mean; SkyRL #1893": _AFTER,
     "verl-agent actor/kl_loss": _AFTER,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import copy
+from types import SimpleNamespace
 
+from echelon_capture import verl_rows
 from verl_ranks_support import LOCAL, MICRO_BATCHES, ROWS, aggregates, counted, own_count, rejected_after_the_count, scaled
 
-LONG = dict(updates=1, sure=True, rows=dict(longest=24))
-DRIFTED = dict(updates=1, sure=True, rows=dict(longest=40, drift=0.5))
-TOOLS = dict(updates=1, sure=True, rows=dict(longest=24, tools=True))
+_ONE = dict(updates=1, sure=True, followed=True)
+LONG = dict(**_ONE, rows=dict(longest=24))
+DRIFTED = dict(**_ONE, rows=dict(longest=40, drift=0.5))
+TOOLS = dict(**_ONE, rows=dict(longest=24, tools=True))
 KL = dict(use_kl_loss=True, kl_loss_type="low_var_kl", kl_loss_coef=0.5, **DRIFTED)
 
 
@@ -156,11 +159,35 @@ def places(rank, size):
 
 def engine(change, **more):
     """Settings of a case with log-probs of the rollout engine."""
-    return dict(updates=1, sure=True, profile="standard", rows=dict(longest=40, engine=change), **more)
+    return dict(**_ONE, profile="standard", rows=dict(longest=40, engine=change), **more)
 
 
 def unlikely(log_probs):
     return log_probs.where(log_probs > -2.5, log_probs * 0 - 0.3)
+
+
+def corrected(planted, threshold, level):
+    """The driver is configured with rollout weights, and makes others: `planted(log_ratios, mask)`."""
+
+    def change(data):
+        from verl.utils import tensordict_utils as tu
+
+        config = SimpleNamespace(algorithm=dict(rollout_correction=dict(rollout_is=level, rollout_is_threshold=threshold)))
+        tu.assign_non_tensor(data, **{verl_rows.CORRECTION: verl_rows.correction_of(config)})
+        data["rollout_is_weights"] = planted(data["old_log_probs"] - data["rollout_log_probs"], data["response_mask"])
+
+    return engine(lambda log_probs: 1.02 * log_probs, received=change)
+
+
+def of_means(log_ratios, mask):
+    """The weight of a row is made of the mean of its log-ratios, not of their sum."""
+    mean = (log_ratios * mask).sum(-1, keepdim=True) / mask.sum(-1, keepdim=True)
+    return mean.exp().clamp(max=5.0) * mask
+
+
+def capped(log_ratios, mask):
+    """A weight beyond the limits is capped, not masked."""
+    return log_ratios.exp().clamp(max=1.01) * mask
 
 
 def placeholders(log_probs):
@@ -194,11 +221,11 @@ PLANTED = {
     "Relax #173": (scaled(lambda size: MICRO_BATCHES * size), LONG),
     "slime --calculate-per-token-loss": (
         counted(lambda info, mat, mask: dict(batch_num_tokens=info["batch_num_tokens"] + 2)),
-        dict(updates=1, sure=True, rows=dict(longest=24, empty=True)),
+        dict(**_ONE, rows=dict(longest=24, empty=True)),
     ),
-    "sums of bfloat16 masks": (counted(half_count), dict(updates=1, sure=True, rows=dict(longest=60))),
+    "sums of bfloat16 masks": (counted(half_count), dict(**_ONE, rows=dict(longest=60))),
     "verl YAML: clip_ratio alone has no effect": (ignored(clip_ratio_high=0.2), DRIFTED),
-    "RLinf #29": (ignored(clip_ratio_c=1e6), dict(updates=1, sure=True, rows=dict(longest=40, drift=1.0))),
+    "RLinf #29": (ignored(clip_ratio_c=1e6), dict(**_ONE, rows=dict(longest=40, drift=1.0))),
     "torchforge #571": (given(lambda a: {"old_log_prob": a["log_prob"].detach()}), DRIFTED),
     "TRL #6945": (None, engine(lambda log_probs: log_probs, received=old_of_the_engine)),
     "SkyRL #1053": (_CROSS_ENTROPY, DRIFTED),
@@ -209,6 +236,8 @@ PLANTED = {
     "Liger #1082, #1088; TRL #5031; open-instruct #1735": (
         given(lambda a: {"rollout_is_weights": None}), dict(weights=True, **engine(lambda log_probs: log_probs)),
     ),
+    "TRL #5814": (None, corrected(of_means, 5.0, "sequence")),
+    "arcee NeMo-RL #24": (None, corrected(capped, "0.5_1.01", "token")),
     "ms-swift: weight on the KL term": (weighted_kl(), dict(weights=True, **KL)),
     "verl-agent, Flash-RL configurations": (_RANDOM_WEIGHTS, LONG),
     "SkyRL #1353": (replaced("kl_penalty", lambda own, **keywords: own(**keywords).detach()), KL),
@@ -235,26 +264,25 @@ PLANTED = {
 RIGHT = {
     "long": (None, LONG),
     "drifted": (None, DRIFTED),
-    "far": (None, dict(updates=1, sure=True, rows=dict(longest=40, drift=1.0))),
+    "far": (None, dict(**_ONE, rows=dict(longest=40, drift=1.0))),
     "tools": (None, TOOLS),
-    "empty": (None, dict(updates=1, sure=True, rows=dict(longest=24, empty=True))),
+    "empty": (None, dict(**_ONE, rows=dict(longest=24, empty=True))),
     "sums of rows": (None, dict(loss_agg_mode="seq-mean-token-sum", **LONG)),
     "cispo": (None, dict(mode="cispo", **DRIFTED)),
     "weights": (None, dict(weights=True, **engine(lambda log_probs: log_probs))),
     "weights and kl": (None, dict(weights=True, **KL)),
     "kl": (None, KL),
     "engine": (None, engine(lambda log_probs: log_probs)),
+    "geo_mean": (None, dict(mode="geo_mean", **KL)),
+    "sapo": (None, dict(mode="sapo", **KL)),
     "layout": (None, dict(updates=2, every=2)),
 }
 
-_IN_DRIVER = "verl makes the weights in the driver: the hook records them, and the stage weight is not verified."
 _NO_VERSIONS = "The hook records no policy versions."
 _AFTER = "The reduction over micro-batches comes after what the hook records, which are values of micro-batches."
 NOT_PLANTED = {
     "slime #657": "verl counts the tokens that rejection kept.",
     "ms-swift #10084": "verl divides by counts of the whole batch, and by no number of micro-batches.",
-    "TRL #5814": _IN_DRIVER,
-    "arcee NeMo-RL #24": _IN_DRIVER,
     "NeMo-RL #2506": "verl’s KL term has no ratio as a factor.",
     "AReaL #941": _NO_VERSIONS,
     "miles #1829 (guard)": _NO_VERSIONS,

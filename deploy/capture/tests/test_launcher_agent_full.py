@@ -29,6 +29,7 @@ def test_verl_agent_s_own_trainer_and_actor_are_recorded_beside_another_sitecust
     found = trainings.run("launched", in_ray=in_ray)
     assert (found["advantages"], found["weights"]) == (alone["advantages"], alone["weights"])
     assert found["hooks"] == ["trainer", "actor"] and found["bystander"] == []
+    # The rows of the made-up actor are not those of the batches, so that some stages are not verified: 3.
     status, reports = verified(found["folder"])
-    assert status == 0 and [one["name"] for one in reports][:2] == ["step 1", "step 2"]
+    assert status == 3 and [one["name"] for one in reports] == ["step 1", "step 2"] and all(one["ok"] for one in reports)
     assert len(list(found["folder"].glob("update-*.pb"))) == 6

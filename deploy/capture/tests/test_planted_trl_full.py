@@ -40,5 +40,5 @@ def test_right_trainings_have_nothing_wrong(tmp_path, size, bf16):
 
 def test_no_planted_bug_is_right(tmp_path):
     found = captured(tmp_path, 2, planted_trl.PLANTED)
-    assert [name for name, one in found.items() if one["status"] == 0] == []
+    assert [name for name, one in found.items() if one["status"] == 0 or not one["found"]] == []
     compared("trl", found, planted_trl.NOT_PLANTED)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from echelon_capture.trl_rows import Rollout, _generated
+from echelon_capture.trl_rows import Rollout, _generated, _version
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,19 @@ def test_a_row_has_the_same_digest_at_the_loss_as_in_the_rollout_and_another_if_
     assert rollout().names([5, 4]) == ["3/5", "3/4"]
     for places, changed in (([4, 5], ids), ([5, 4], ids + np.array([[0, 1, 0, 0], [1, 0, 0, 0]]))):
         assert not set(rollout().trained(places, changed, None)) & set(generated)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "version"),
+    [
+        (SimpleNamespace(use_vllm=False), 8),
+        (SimpleNamespace(use_vllm=True, _last_loaded_step=6), 7),
+        (SimpleNamespace(use_vllm=True, _last_loaded_step=-1), 0),
+        (SimpleNamespace(use_vllm=True), None),
+    ],
+)
+def test_the_version_of_rows_is_that_of_the_weights_that_vllm_loaded_last(trainer, version):
+    assert _version(trainer, 8) == version
 
 
 def test_sampled_tokens_are_those_that_no_tool_wrote():

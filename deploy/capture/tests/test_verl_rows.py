@@ -12,7 +12,7 @@ from echelon_capture import verl, verl_rows
 from ranks_support import run_ranks
 from steps_support import by_case
 from test_verl_ranks import counts_of, own_places
-from verl_ranks_support import trains
+from verl_ranks_support import mark_rows, trains
 
 
 def driver(threshold=None, level="token", used=None, after=None):
@@ -33,14 +33,16 @@ def driver(threshold=None, level="token", used=None, after=None):
             from verl.utils import tensordict_utils as tu
 
             tu.assign_non_tensor(data, **{verl_rows.CORRECTION: text})
-        batch = dict(responses=data["responses"], attention_mask=data["attention_mask"])
-        computed = SimpleNamespace(batch=dict(old_log_probs=old))
-        verl_rows.mark(SimpleNamespace(batch=batch), computed)
-        data[verl_rows.DIGEST] = computed.batch[verl_rows.DIGEST]
+        mark_rows(data)
         if after:
             after(data)
 
     return dict(places=own_places, received=prepare)
+
+
+def tools_trained(data):
+    """The mask of the loss holds every token of a response."""
+    data["response_mask"] = data["loss_mask"] = data["attention_mask"][:, 4:]
 
 
 def rolled(key):
@@ -52,6 +54,7 @@ def rolled(key):
 
 RIGHT = {
     "digests": driver(),
+    "tokens of tools": dict(**driver(), rows=dict(tools=True)),
     "a cap of tokens": driver(1.2),
     "a mask of tokens": driver("0.8_1.2"),
     "a cap of sequences": driver(1.3, "sequence"),
@@ -60,6 +63,7 @@ RIGHT = {
 PLANTED = {
     "old log-probs that moved by a row": driver(after=rolled("old_log_probs")),
     "ids that moved by a row": driver(after=rolled("responses")),
+    "a mask with tokens of tools": dict(**driver(after=tools_trained), rows=dict(tools=True)),
     "another cap than the configured one": driver(1.2, used=2.0),
     "a cap where a mask is configured": driver("0.8_1.2", used=1.2),
     "weights of tokens where those of sequences are configured": driver(1.3, "sequence", after=lambda data: of_tokens(data)),
@@ -95,7 +99,8 @@ def test_rows_and_rollout_weights_of_right_steps_are_verified(captured):
         for report in reports:
             assert report["consistent"], (name, report)
             assert counts_of(report, "rows") == [0, 0], (name, report)
-            if name != "digests":
+            assert "mask" in report["coverage"]["verified"], (name, report)
+            if name not in ("digests", "tokens of tools"):
                 assert counts_of(report, "weight") == [0, 0], (name, report)
                 assert counts_of(report, "gradient") == [0, 0], (name, report)
 
@@ -137,13 +142,15 @@ def test_the_old_log_probs_of_a_followed_trainer_have_digests_and_its_batch_has_
     verl._wrap(running, ray_trainer, ray_trainer.RayPPOTrainer, verl._Responses())
     mask = torch.tensor([[1] * 6, [1] * 5 + [0], [1] * 4 + [0] * 2])
     ids = torch.randint(3, 9, (3, 4))
-    batch = DataProto.from_dict(tensors=dict(responses=ids, attention_mask=mask, advantages=torch.randn(3, 4)))
+    tensors = dict(responses=ids, attention_mask=mask, response_mask=mask[:, 2:].clone(), advantages=torch.randn(3, 4))
+    batch = DataProto.from_dict(tensors=tensors)
     trainer = object.__new__(ray_trainer.RayPPOTrainer)
     computed, utilisation = trainer._compute_old_log_prob(batch)
     assert utilisation == 0.5
     batch = batch.union(computed)
     digests, lengths = verl_rows.marked(batch.batch[verl_rows.DIGEST])
     assert lengths == [4, 3, 2]
+    assert (batch.batch[verl_rows.SAMPLED] == mask[:, 2:].bool()).all()
     assert digests == verl_rows.digests(ids, old.batch["old_log_probs"], lengths)
     correction = dict(rollout_is="token", rollout_is_threshold=3.0)
     running.trainer = SimpleNamespace(global_steps=2, config=SimpleNamespace(algorithm=dict(rollout_correction=correction)))

@@ -39,5 +39,10 @@ def test_the_readme_runs_with_the_wheel_in_an_empty_environment(tmp_path, verify
     [example] = re.findall(r"```python\n(import echelon_capture.*?)```", (PACKAGE / "README.md").read_text(), re.DOTALL)
     (tmp_path / "example.py").write_text(example)
     call(python, "-I", "example.py", cwd=tmp_path)
+    launcher = tmp_path / "empty" / "bin" / "echelon-capture"
+    assert "echelon-capture run [options] -- COMMAND" in call(launcher, "run", "--help")
+    assert call(launcher, "run", "--folder", tmp_path / "launched", "--", python, "-c", "import sitecustomize as s; print(s.__file__)").endswith(
+        "echelon_capture/inject/sitecustomize.py\n"
+    )
     status, [report] = verify(tmp_path / "echelon-capture")
     assert (status, report["name"], report["exact"]) == (0, "step 12", 4)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from types import SimpleNamespace
 
-from echelon_capture import verl_steps
-from echelon_capture.row_marks import ROW
+from echelon_capture import verl_rows, verl_steps
+from echelon_capture.row_marks import ROW, STEP
 from verl_support import batch_of, config_of, engine_of, model_of
 
 ROWS, MICRO_BATCHES = 6, 3
 LOCAL = dict(batch_num_tokens=None, global_batch_size=None, dp_size=1)
 
 
-def trains(*, plant=None, weights=False, dtype="float32", updates=2, places=None, rows=None, every=1, profile="minimal", mode="vanilla", received=None, sure=False, **settings):
+def trains(*, plant=None, weights=False, dtype="float32", updates=2, places=None, rows=None, every=1, profile="minimal", mode="vanilla", received=None, followed=False, sure=False, **settings):
     """A case of `run_ranks`: updates of one rank, with what is planted into verl's functions. `rows`: further arguments of `batch_of`;
-    `every`, `profile`: see `follow_steps`; `received`: changes the batch before the actor gets it; `sure`: a policy that is sure of tokens."""
+    `every`, `profile`: see `follow_steps`; `followed`: the driver is followed as well (verl.py); `received`: changes the batch before the actor gets it; `sure`: a policy that is sure of tokens."""
 
     def case(rank, size):
         import torch
@@ -40,6 +41,9 @@ def trains(*, plant=None, weights=False, dtype="float32", updates=2, places=None
             if places:
                 # As the driver gives them, after the rows were dealt to the ranks in another order.
                 data[ROW] = places(rank, size)
+            if followed:
+                data[ROW] = data.get(ROW, torch.arange(ROWS) + rank * ROWS + 3 * STEP)
+                mark_rows(data)
             if received:
                 received(data)
             for _ in range(updates):
@@ -48,6 +52,14 @@ def trains(*, plant=None, weights=False, dtype="float32", updates=2, places=None
         delattr(losses, verl_steps._MARK)
 
     return case
+
+
+def mark_rows(data):
+    """Gives a batch what the driver gives it when it computed the old log-probs."""
+    computed = SimpleNamespace(batch=dict(old_log_probs=data["old_log_probs"]))
+    verl_rows.mark(SimpleNamespace(batch={key: data[key] for key in ("responses", "attention_mask", "response_mask")}), computed)
+    for key in (verl_rows.DIGEST, verl_rows.SAMPLED):
+        data[key] = computed.batch[key]
 
 
 def averaged(engine, size):

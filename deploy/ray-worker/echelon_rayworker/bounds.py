@@ -13,9 +13,10 @@ CHUNK_BYTES = 960 * 1024
 # Of one serialized batch. A supervisor holds at most twice as much of batches that are not whole yet.
 MAX_BATCH_BYTES = 128 * 1024 * 1024
 MAX_UNFINISHED_BYTES = 2 * MAX_BATCH_BYTES
-# Names and values: of one report, and distinct names of an attempt.
+# Names and values: of one report, and distinct names of an attempt. The store keeps as many names of an experiment
+# (`metricNames` in src/store/context.ts), so that further ones are counted here and shown as a gap.
 MAX_METRICS_PER_REPORT = 4_000
-MAX_METRIC_NAMES = 10_000
+MAX_METRIC_NAMES = 1_000
 MAX_METRIC_NAME_CHARACTERS = 200
 # As src/core/metric-name.ts: a name that no request can ask for is not recorded.
 METRIC_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,%d}" % MAX_METRIC_NAME_CHARACTERS)

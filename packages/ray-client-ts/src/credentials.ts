@@ -34,7 +34,7 @@ const FILES: CredentialFiles = { read: (path) => readFileSync(path, 'utf8'), hom
 /**
  * Token and keys from the variables that Ray itself reads: RAY_AUTH_TOKEN, else the file named by
  * RAY_AUTH_TOKEN_PATH, else `~/.ray/auth_token`; RAY_USE_TLS with RAY_TLS_SERVER_CERT, RAY_TLS_SERVER_KEY and
- * RAY_TLS_CA_CERT (paths). Throws where a named file cannot be read or is empty, and where TLS is half
+ * RAY_TLS_CA_CERT (paths). Throws if a named file cannot be read or is empty, and if TLS is half
  * configured; a missing `~/.ray/auth_token` means that there is no token.
  */
 export function credentialsFromEnvironment(

@@ -159,7 +159,7 @@ function python(own: ClassName, message: string, rayType?: string, traceback = '
   });
 }
 
-/** The class of an instance, also where cloudpickle carries the class itself (`_make_skeleton_class`). */
+/** The class of an instance, also if cloudpickle carries the class itself (`_make_skeleton_class`). */
 function classOf(node: PyObject): ClassName {
   const { callable } = node;
   if (callable instanceof PyGlobal) return { module: callable.module, qualname: callable.qualname };

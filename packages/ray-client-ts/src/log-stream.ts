@@ -11,7 +11,7 @@ export interface RayLog {
   readonly kind: 'stdout' | 'stderr' | 'ray';
   /** Level of Python's logging, for `ray`. */
   readonly level: number | undefined;
-  /** May hold several lines; each begins with `(Name pid=…)` where a process printed it. No colour codes. */
+  /** May hold several lines; each begins with `(Name pid=…)` if a process printed it. No colour codes. */
   readonly text: string;
 }
 

@@ -25,7 +25,7 @@ export class ObjectRef<Value = unknown> {
   }
 }
 
-/** The reference of what yields one value; throws {@link RayRequestError} where the server returned none. */
+/** The reference of what yields one value; throws {@link RayRequestError} if the server returned none. */
 export function onlyRef(refs: readonly ObjectRef[], what: string): ObjectRef {
   const [ref] = refs;
   if (ref === undefined) throw new RayRequestError(2, `${what} returned no reference`);
@@ -79,7 +79,7 @@ export class ReferenceTable {
     return this.#live.has(holder);
   }
 
-  /** Throws where `holder` was released or belongs to another session: the server would end ours. */
+  /** Throws if `holder` was released or belongs to another session: the server would end ours. */
   assertHeld(holder: object): void {
     if (!this.#live.has(holder)) {
       throw new RayPickleError('a reference that was released, or belongs to another connection, was used');

@@ -8,6 +8,7 @@ import { counted } from 'command-kit/plural';
 import { fittedTable } from 'command-kit/table';
 import type { Command } from 'commander';
 import type { AddCluster, Cluster, Command as ClusterCommand } from 'echelon-client/calls';
+import { jobWords, problemWords } from 'echelon-client/slurm-words';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
@@ -85,16 +86,10 @@ function stateOf({ answering, draining, paused, unknownAttempts, autoscaler, slu
 }
 
 /** Its jobs that wait in Slurm, and what is wrong. */
-function slurmStates({ jobs, problem, waitsUntil }: NonNullable<Cluster['slurm']>): string[] {
-  const waiting = jobs.filter(({ state }) => state !== 'RUNNING');
-  const words = waiting.map(({ job, role, state, reason }) =>
-    [`${role} in Slurm: job ${job ?? 'not known yet'}`, state.toLowerCase(), reason]
-      .filter(Boolean)
-      .join(' '),
-  );
-  const again =
-    waitsUntil === null ? '' : `; asked again at ${new Date(waitsUntil).toISOString().slice(11, 16)} UTC`;
-  return [...words, ...(problem === null ? [] : [problem + again])].map(inert);
+function slurmStates(slurm: NonNullable<Cluster['slurm']>): string[] {
+  const waiting = slurm.jobs.filter(({ state }) => state !== 'RUNNING');
+  const problem = problemWords(slurm);
+  return [...waiting.map(jobWords), ...(problem === null ? [] : [problem])].map(inert);
 }
 
 function capacity({ nodes }: Cluster, what: 'gpus' | 'cpus'): string {

@@ -7,17 +7,10 @@ import { CliError, EXIT } from 'command-kit/exit';
 import { json, type Output } from 'command-kit/output';
 import { wrapped } from 'command-kit/width';
 import { Command, Option } from 'commander';
+import type { Check } from '../check.ts';
+import { slurmChecks } from './doctor-slurm.ts';
 
 const run = promisify(execFile);
-
-/** A requirement of Echelon on this machine. */
-interface Check {
-  name: string;
-  ok: boolean;
-  found: string;
-  /** What to do if it is missing. */
-  remedy: string;
-}
 
 /** `echelon doctor`: the requirements of `echelon up`, and the remedy for each that is missing. */
 function doctorCommand(output: Output): Command {
@@ -29,8 +22,10 @@ function doctorCommand(output: Output): Command {
     .addOption(
       new Option('--python <program>', 'Python that has Ray').env('ECHELON_PYTHON').default('python3'),
     )
-    .addHelpText('after', examples('echelon doctor --python .venv/bin/python'))
-    .action(async (options: { json?: boolean; python: string }) => {
+    .option('--slurm [partition]', 'check also what `clusters add-slurm` needs of this login node')
+    .addHelpText('after', examples('echelon doctor --python .venv/bin/python', 'echelon doctor --slurm gpu'))
+    .action(async (options: { json?: boolean; python: string; slurm?: string | true }) => {
+      const { slurm } = options;
       const checks = await Promise.all([
         node(),
         redis(),
@@ -38,7 +33,8 @@ function doctorCommand(output: Output): Command {
         ray(options.python),
         rayWorker(options.python),
         disk(),
-      ]);
+        ...(slurm === undefined ? [] : [slurmChecks(slurm === true ? undefined : slurm)]),
+      ]).then((all) => all.flat());
       if (options.json) output.line(json({ ok: checks.every(({ ok }) => ok), checks }));
       else for (const check of checks) output.line(wrapped(describe(check), output.columns));
       const missing = checks.filter(({ ok }) => !ok).length;

@@ -257,7 +257,6 @@ async function upDetached(
       await startDetached({
         args: ['up', '--state-dir', stateDir, ...given],
         logFile: outputFileOf(stateDir),
-        environment: process.env,
         signal: interrupted.signal,
         progress: (text) => output.remark(text),
       }),

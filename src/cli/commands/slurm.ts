@@ -3,8 +3,9 @@ import { inert } from 'command-kit/inert';
 import { plural } from 'command-kit/plural';
 import { InvalidArgumentError, Option } from 'commander';
 import type { SlurmNodes } from 'echelon-client/calls';
+import { slurmMinutes } from '../../core/slurm-time.ts';
 import { row, stated } from '../row.ts';
-import { textOf } from './cluster-values.ts';
+import { nodeTypeOption, textOf } from './cluster-values.ts';
 
 interface Options {
   partition: string;
@@ -91,26 +92,20 @@ function mandatory(flags: string, description: string, parser?: (text: string) =
 }
 
 function nodeOption(text: string): Options['nodeType'] {
-  const found = /^(?:gpus=(\d+),)?cpus=(\d+),max=(\d+)(?:,memory=(\d+))?$/.exec(text);
-  if (found === null)
+  const found = /^(.*?)(?:,memory=(\d+))?$/.exec(text)!;
+  const [type] = nodeTypeOption(found[1]!);
+  if (type === undefined || type.labels !== undefined)
     throw new InvalidArgumentError('It must be gpus=N,cpus=N,max=N or cpus=N,max=N, then perhaps memory=MB.');
-  const [gpus = 0, cpus, max, memory] = found.slice(1).map((digits) => digits && Number(digits)) as (
-    | number
-    | undefined
-  )[];
-  const memoryMb = memory === undefined ? {} : { memoryMb: memory };
-  return { node: { gpus, cpus: cpus!, ...memoryMb }, maxNodes: max! };
+  const { gpus, cpus, max } = type;
+  return { node: { gpus, cpus, ...(found[2] && { memoryMb: Number(found[2]) }) }, maxNodes: max };
 }
 
-/** Minutes of a time limit in one of Slurm's forms: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. Seconds are rounded up. */
+/** Minutes of a time limit, as Slurm writes it. */
 export function minutesOption(text: string): number {
-  const found = /^(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$/.exec(text);
-  if (found === null)
+  const minutes = slurmMinutes(text);
+  if (minutes === undefined)
     throw new InvalidArgumentError('It must be a time limit of Slurm, such as 24:00:00, 1-0 or 90.');
-  const [, days, first, second, third] = found;
-  const [a, b, c] = [first, second, third].map((part) => Number(part ?? 0)) as [number, number, number];
-  if (days !== undefined) return Number(days) * 1_440 + a * 60 + b + Math.ceil(c / 60);
-  return third === undefined ? a + Math.ceil(b / 60) : a * 60 + b + Math.ceil(c / 60);
+  return minutes;
 }
 
 function sbatchOption(text: string, before: Options['sbatch'] = {}): Options['sbatch'] {

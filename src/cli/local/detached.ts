@@ -22,7 +22,6 @@ export function tellStarter(message: Message): boolean {
 export async function startDetached(options: {
   args: readonly string[];
   logFile: string;
-  environment: NodeJS.ProcessEnv;
   signal: AbortSignal;
   progress: (text: string) => void;
 }): Promise<string> {
@@ -33,7 +32,6 @@ export async function startDetached(options: {
   const child = spawn(process.execPath, [...process.execArgv, program, ...options.args], {
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
-    env: options.environment,
   });
   closeSync(log);
   signal.addEventListener('abort', () => child.kill('SIGTERM'));

@@ -4,7 +4,6 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CliError, EXIT } from 'command-kit/exit';
-import type { RayCluster } from '../../main/clusters.ts';
 import { type Guard, startGuard } from './guard.ts';
 import { type RayHead, startRayHead } from './ray-head.ts';
 import { hasTls } from './ray-release.ts';
@@ -20,12 +19,26 @@ export const PYTHON_PACKAGES = { rayWorker: directoryOf('ray-worker'), capture: 
 /** The PYTHONPATH by which Python finds them. */
 export const PYTHON_PATH = Object.values(PYTHON_PACKAGES).join(delimiter);
 
+/** The PEM texts of a mutual TLS. */
+interface RayTls {
+  ca: string;
+  cert: string;
+  key: string;
+}
+
 /** The processes beside the API and the dispatcher on one machine. */
 export interface LocalStack {
   /** Options for ioredis. */
   redis: { path: string } | { url: string };
   /** The local Ray, to be added as a cluster; its ray-worker is started by that, as on any other. */
-  cluster: RayCluster;
+  cluster: {
+    name: string;
+    rayAddress: string;
+    rayToken: string;
+    /** Certificates of Ray's own TLS, as PEM; null: it has none. */
+    rayTls: RayTls | null;
+    sharedRoot: string;
+  };
   ray: RayHead;
   /** Resolves with a sentence when a part of the stack has ended by itself. */
   broken: Promise<string>;
@@ -83,7 +96,7 @@ export async function startLocalStack(options: {
 }
 
 /** The certificates of Ray's own TLS, if its variables turn that on; a {@link CliError} if one of its files cannot be read. */
-async function tlsOf(environment: NodeJS.ProcessEnv): Promise<RayCluster['rayTls']> {
+async function tlsOf(environment: NodeJS.ProcessEnv): Promise<RayTls | null> {
   if (!hasTls(environment)) return null;
   const read = async (variable: string): Promise<string> => {
     const file = environment[variable] ?? '';

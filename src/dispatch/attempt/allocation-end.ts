@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EndCause, Ended } from '../../core/events.ts';
+import { JOB_LABEL } from '../../scheduler/slurm-words.ts';
 import type { Cluster, SlurmPlace } from '../../store/clusters/types.ts';
-import { JOB_LABEL } from '../clusters/slurm/decide.ts';
 import type { AttemptContext } from './context.ts';
 import { CAUSE_RULES } from './decide.ts';
 

@@ -9,7 +9,7 @@ const AT_ONCE = 50;
  * takes some experiments for `leaseMs`, and two dispatchers may archive the same stream.
  */
 export async function archiveEnded(
-  { store, ...round }: BackgroundWork & { store: Store },
+  { store, ...round }: BackgroundWork & { store: Pick<Store, 'archive' | 'metrics'> },
   times: { leaseMs: number; afterMs: number },
 ): Promise<void> {
   for (let more = true; more && !round.stopped(); ) {
@@ -21,7 +21,10 @@ export async function archiveEnded(
 }
 
 /** Moves the oldest events of long streams into the archive, so that running experiments do not fill Redis. */
-export async function rollLong({ store, ...round }: BackgroundWork & { store: Store }): Promise<void> {
+export async function rollLong({
+  store,
+  ...round
+}: BackgroundWork & { store: Pick<Store, 'archive' | 'metrics'> }): Promise<void> {
   const roll = async (id: string) => (await store.archive.rollStream(id)) > 0;
   const done = await forEachExperiment(
     round,
@@ -33,7 +36,10 @@ export async function rollLong({ store, ...round }: BackgroundWork & { store: St
 }
 
 /** Compacts the newest values of metrics wherever many have come. Every dispatcher does so. */
-export async function compactSeries({ store, ...round }: BackgroundWork & { store: Store }): Promise<void> {
+export async function compactSeries({
+  store,
+  ...round
+}: BackgroundWork & { store: Pick<Store, 'archive' | 'metrics'> }): Promise<void> {
   for (let more = true; more && !round.stopped(); ) {
     const ids = await store.metrics.takeDue(AT_ONCE);
     await forEachExperiment(round, ids, 'compacting a metric series', (id) => store.metrics.compact(id));

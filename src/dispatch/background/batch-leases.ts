@@ -37,7 +37,7 @@ export function createBatchLeases({
   doubtMs = DOUBT_MS,
   log,
 }: {
-  store: Store;
+  store: Pick<Store, 'batches'>;
   holder: string;
   leaseMs: number;
   doubtMs?: number | undefined;

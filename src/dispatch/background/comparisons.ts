@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 const AT_ONCE = 100;
 
 interface Deps {
-  store: Store;
+  store: Pick<Store, 'comparisons'>;
   log: Log;
   stopped?: () => boolean;
 }

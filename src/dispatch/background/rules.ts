@@ -51,7 +51,7 @@ export function createRulesRound({
   leaseMs,
   stopped = () => false,
 }: {
-  store: Store;
+  store: Pick<Store, 'rules' | 'sweeps'>;
   queue: Pick<ExperimentsQueue, 'remove'>;
   log: Log;
   /** How long no other dispatcher takes the same experiment. A second evaluation after that has no effect. */
@@ -114,7 +114,7 @@ export function createRulesRound({
 
 /** Evaluates a page: the state after it, the rules that fired, and whether the experiment must be stopped. */
 async function evaluate(
-  store: Store,
+  store: Pick<Store, 'rules' | 'sweeps'>,
   page: SignalPage,
   { rules, early, now }: { rules: readonly ResolvedRule[]; early: EarlyStopping | null; now: number },
 ) {
@@ -133,7 +133,7 @@ async function evaluate(
 
 /** Compares a child with the other children of its sweep at each comparison that became due. */
 async function evaluateEarly(
-  store: Store,
+  store: Pick<Store, 'rules' | 'sweeps'>,
   { page: { sweep, sweepIndex, state }, settings }: { page: SignalPage; settings: EarlyStopping },
   { memory, signals }: { memory: EarlyMemory; signals: readonly Signal[] },
 ): Promise<{ memory: EarlyMemory; fired: Firing[] }> {
@@ -154,7 +154,7 @@ async function evaluateEarly(
 }
 
 /** Reads the early stopping of each sweep once: it never changes. */
-function rememberEarlyStopping(store: Store) {
+function rememberEarlyStopping(store: Pick<Store, 'rules' | 'sweeps'>) {
   const sweeps = new Map<string, EarlyStopping | null>();
   return async ({ sweep }: SignalPage): Promise<EarlyStopping | null> => {
     if (sweep === null) return null;

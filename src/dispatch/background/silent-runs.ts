@@ -16,7 +16,7 @@ export function createSilentRuns({
   log,
   returnMs = RETURN_MS,
 }: {
-  store: Store;
+  store: Pick<Store, 'attempts' | 'runs'>;
   log: Log;
   returnMs?: number;
 }): () => Promise<void> {

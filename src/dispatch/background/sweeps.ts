@@ -13,7 +13,7 @@ const SWEEPS_AT_ONCE = 100;
  * is logged and stops no other.
  */
 export async function advanceSweeps(deps: {
-  store: Store;
+  store: Pick<Store, 'sweeps'>;
   queue: Pick<ExperimentsQueue, 'enqueue' | 'remove'>;
   log: Log;
   /** Whether this dispatcher stops: another dispatcher continues. */

@@ -57,7 +57,7 @@ function isForLater(error: unknown): boolean {
 
 /** The services and settings of verification. */
 interface VerificationDeps {
-  store: Store;
+  store: Pick<Store, 'batches'>;
   verifier: BatchVerifier;
   /** Names this process. */
   holder: string;

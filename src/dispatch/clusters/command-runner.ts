@@ -39,7 +39,7 @@ const MAX_TRIES = 5;
 
 /** The services and settings of a command runner. */
 interface CommandRunnerDeps {
-  store: Store;
+  store: Pick<Store, 'commands'>;
   run: RunCommand;
   dispatcher: string;
   leaseMs: number;

@@ -95,7 +95,7 @@ function newlyBroken(before: readonly ClusterNode[], nodes: readonly ClusterNode
  * no time repairs a GPU. A fault that is still reported after `uncordon` does not cordon the node again.
  */
 export async function cordonBroken(
-  { store, cordon, log }: { store: Store; cordon?: CordonRule | undefined; log: Log },
+  { store, cordon, log }: { store: Pick<Store, 'clusters'>; cordon?: CordonRule | undefined; log: Log },
   cluster: Cluster,
   nodes: readonly ClusterNode[],
 ): Promise<void> {
@@ -114,7 +114,7 @@ export async function cordonBroken(
 
 /** Records that a fault of the cluster ended an attempt, and cordons nodes with repeated faults. Never rejects. */
 export async function noteFault(
-  { store, cordon, log }: { store: Store; cordon?: CordonRule | undefined; log: Log },
+  { store, cordon, log }: { store: Pick<Store, 'clusters'>; cordon?: CordonRule | undefined; log: Log },
   attempt: { lease: Lease; cluster: string; nodes: readonly AllocatedNode[]; ended: Ended },
 ): Promise<void> {
   const { cluster, nodes, lease, ended } = attempt;

@@ -40,7 +40,7 @@ export function createRayWorkers({
   connect = createRayWorkerClient,
   installation,
 }: {
-  store: Store;
+  store: Pick<Store, 'clusters'>;
   connect?: Connect | undefined;
   installation?: string | undefined;
 }): RayWorkers {

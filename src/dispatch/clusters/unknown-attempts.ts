@@ -27,7 +27,7 @@ export function createUnknownAttempts({
   log,
   checkMs = CHECK_MS,
 }: {
-  store: Store;
+  store: Pick<Store, 'attempts'>;
   /** Milliseconds since any moment, by a clock that cannot be set. */
   elapsed: () => number;
   log: Log;
@@ -62,7 +62,11 @@ export function createUnknownAttempts({
  * An attempt is in the store before its launch, so the store is read after the list. Its end is in the store after the end
  * of its driver, so a second list says whether the driver still runs.
  */
-async function findUnknown(store: Store, cluster: string, client: RayWorkerClient): Promise<AttemptName[]> {
+async function findUnknown(
+  store: Pick<Store, 'attempts'>,
+  cluster: string,
+  client: RayWorkerClient,
+): Promise<AttemptName[]> {
   const running = await listRunning(client);
   const present = await store.attempts.present(running.map(({ experiment }) => experiment));
   const unknown = running.filter(({ experiment, attempt }) => {

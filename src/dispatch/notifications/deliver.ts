@@ -21,7 +21,7 @@ export function retryWaitMs(tries: number, { firstMs, longestMs } = RETRY): numb
 
 /** Delivers the due messages of a subscription in their order, until one fails. Throws only errors of the store. */
 export function createDeliver(deps: {
-  store: Store;
+  store: Pick<Store, 'subscriptions'>;
   log: Log;
   settings: SendSettings;
   /** Default: 5 s to 6 hours. */

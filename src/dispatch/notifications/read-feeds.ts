@@ -21,7 +21,7 @@ export function createFeedReader({
   log,
   stopped,
 }: {
-  store: Store;
+  store: Pick<Store, 'feed' | 'subscriptions'>;
   log: Log;
   stopped: () => boolean;
 }): (now: number) => Promise<void> {
@@ -36,7 +36,11 @@ export function createFeedReader({
   };
 }
 
-async function advance(store: Store, project: string, from: string): Promise<void> {
+async function advance(
+  store: Pick<Store, 'feed' | 'subscriptions'>,
+  project: string,
+  from: string,
+): Promise<void> {
   for (let cursor = from; ; ) {
     const page = await pageOf(store, project, cursor);
     if (page.entries.length === 0 && page.missed === 0) return;
@@ -49,7 +53,7 @@ async function advance(store: Store, project: string, from: string): Promise<voi
 }
 
 /** The next entries; or how many were deleted before anyone read them. */
-async function pageOf(store: Store, project: string, cursor: string) {
+async function pageOf(store: Pick<Store, 'feed' | 'subscriptions'>, project: string, cursor: string) {
   try {
     const entries = await store.feed.read(project, cursor, ENTRIES_AT_ONCE);
     return { entries, last: entries.at(-1)?.id ?? cursor, missed: 0 };
@@ -61,7 +65,7 @@ async function pageOf(store: Store, project: string, cursor: string) {
 }
 
 async function evaluate(
-  store: Store,
+  store: Pick<Store, 'feed' | 'subscriptions'>,
   subscriptions: readonly StoredSubscription[],
   entries: readonly FeedEntry[],
 ): Promise<Pick<SubscriptionAdvance, 'messages' | 'waits'>> {
@@ -82,7 +86,7 @@ async function evaluate(
 }
 
 /** Sends a message for each wait that became too long, if its experiment is still queued. */
-async function advanceWaits(store: Store, now: number): Promise<void> {
+async function advanceWaits(store: Pick<Store, 'feed' | 'subscriptions'>, now: number): Promise<void> {
   const due = await store.subscriptions.dueWaits(now);
   const subjects = await store.subscriptions.subjects(due.map(({ id }) => id));
   for (const [at, { member, project, subscription, id }] of due.entries()) {

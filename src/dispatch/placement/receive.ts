@@ -27,7 +27,7 @@ const SERVED = { busy: 'soon', queued: 'queued', over: 'complete' } as const;
 
 /** Handles a received job: acquires the lease of the allocated attempt and begins it. */
 export function createReceive(deps: {
-  store: Store;
+  store: Pick<Store, 'attempts'>;
   leased: Pick<LeasedAttempts, 'begin' | 'runs'>;
   dispatcher: string;
   leaseMs: number;

@@ -43,7 +43,7 @@ export function createRoundDecider({
   elapsed,
   preemptWithinMs,
 }: {
-  store: Store;
+  store: Pick<Store, 'queue'>;
   elapsed: Elapsed;
   /** Default: `PREEMPT_WITHIN_MS`. */
   preemptWithinMs?: number | undefined;
@@ -89,10 +89,10 @@ function windowFor({ open, filling }: Schedule): number {
  * Expected ends and run times. They are read at most once in {@link PACES_MS}, or earlier if the number of queued
  * experiments has doubled; for newer experiments nothing is known until then.
  */
-function createPaces(store: Store, elapsed: Elapsed) {
+function createPaces(store: Pick<Store, 'queue'>, elapsed: Elapsed) {
   let readAt = Number.NEGATIVE_INFINITY;
   let readOf = 1;
-  let last: Paces = { ends: new Map(), victims: new Map(), lengths: new Map() };
+  let last: Paces = { ends: new Map(), victims: new Map(), lengths: new Map(), saves: new Map() };
   return async (
     { allocations, now }: { allocations: ReadonlyMap<string, readonly Allocation[]>; now: number },
     queued: readonly QueuedExperiment[],

@@ -16,7 +16,7 @@ const MOVED_SHARE = 0.03;
 
 /** Writes the wait reason, queue position and estimated start of every queued experiment for which one has changed. */
 export function createWaitNotes(deps: {
-  store: Store;
+  store: Pick<Store, 'queue'>;
   elapsed: Elapsed;
 }): (decision: RoundDecision) => Promise<void> {
   let writtenAt = Number.NEGATIVE_INFINITY;

@@ -27,7 +27,7 @@ export function inOwnProject<T extends object>(caller: Caller, spec: T): T {
 
 /** What of a project's name is wrong for the caller: one that it cannot see is one that is not there. */
 export async function projectProblem(
-  store: Store,
+  store: Pick<Store, 'projects'>,
   { project }: Caller,
   name: string,
 ): Promise<FieldProblem | undefined> {
@@ -40,7 +40,10 @@ export async function projectProblem(
 }
 
 /** Why no experiment of a project may be urgent; undefined: some may. */
-export async function urgentProblem(store: Store, name: string): Promise<FieldProblem | undefined> {
+export async function urgentProblem(
+  store: Pick<Store, 'projects'>,
+  name: string,
+): Promise<FieldProblem | undefined> {
   const { urgentGpuQuota = 0 } = (await store.projects.get(name)) ?? {};
   if (urgentGpuQuota !== 0) return undefined;
   const message = `cannot be urgent in project ${name}, whose urgentGpuQuota is 0; an admin can raise it with \`echelon projects update ${name} --urgent-gpu-quota GPUS\``;
@@ -49,7 +52,7 @@ export async function urgentProblem(store: Store, name: string): Promise<FieldPr
 
 /** Clusters as the caller may see them: what others run there is not named, what it takes is. */
 export async function seenClusters(
-  store: Store,
+  store: Pick<Store, 'projects'>,
   { project }: Caller,
   clusters: readonly ClusterView[],
 ): Promise<ClusterView[]> {
@@ -73,8 +76,12 @@ export function projectNotFound(name: string): EchelonError {
   return new EchelonError('project-not-found', `There is no project ${name.slice(0, 70)}.`);
 }
 
-/** The project of that name. Throws EchelonError `project-not-found` also where the caller does not see it. */
-export async function projectOf(store: Store, caller: Caller, name: string): Promise<Project> {
+/** The project of that name. Throws EchelonError `project-not-found` also if the caller does not see it. */
+export async function projectOf(
+  store: Pick<Store, 'projects'>,
+  caller: Caller,
+  name: string,
+): Promise<Project> {
   const project = sees(caller, name) ? await store.projects.get(name) : undefined;
   if (project === undefined) throw projectNotFound(name);
   return project;

@@ -26,7 +26,7 @@ interface Watched {
 export interface Callers {
   /**
    * Who has this token; undefined for every one that is not valid, after the same work, whatever is wrong with it.
-   * Throws EchelonError `store-unavailable` where a key cannot be looked up.
+   * Throws EchelonError `store-unavailable` if a key cannot be looked up.
    */
   byToken(token: string): Promise<Known | undefined>;
   /**
@@ -174,7 +174,7 @@ function createWatches(endOf: (watched: Watched, access: Access) => string | und
     watch(watched: Watched): { signal: AbortSignal; release(): void } {
       const controller = new AbortController();
       open.set(controller, watched);
-      // Where the store is away nothing can be said; the stream waits for it too.
+      // Without the store nothing is known; the stream waits for it, too.
       timer ??= setInterval(() => void look().catch(() => {}), WATCH_MS).unref();
       return {
         signal: controller.signal,

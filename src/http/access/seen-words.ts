@@ -11,7 +11,7 @@ export type SeenWords = <T extends string | null>(words: T) => Promise<T>;
  * Why an experiment waits is said of the whole line, and names those in its way: for a caller that is bound to a project
  * the ones of others are not named. Asks the store once for each experiment that is named.
  */
-export function seenWords(store: Store, { project }: Pick<Caller, 'project'>): SeenWords {
+export function seenWords(store: Pick<Store, 'projects'>, { project }: Pick<Caller, 'project'>): SeenWords {
   if (project === null) return async (words) => words;
   const own = new Map<string, Promise<boolean>>();
   return async (words) => {

@@ -41,7 +41,7 @@ export function createIntake(
 
   /**
    * What the caller's specs may load code from and call: everything with the scope `custom-code`, else the operator's
-   * endpoints, and the directories that are allowed on `cluster`, or, where any cluster may take it (null), on every one.
+   * endpoints, and the directories that are allowed on `cluster`; null: on every cluster, since any may take it.
    * With any scope, only what is allowed there ({@link allowedOn}); `asks`: whether a spec may ask for some.
    */
   async function permissions(cluster: string | null, asks: boolean): Promise<Permissions> {

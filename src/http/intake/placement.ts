@@ -25,7 +25,7 @@ type Labelled = Pick<Cluster, 'name' | 'labels'>;
  * null; for a spec without cluster, labels and checkpoint it is not asked.
  */
 export async function placeProblem(
-  store: Store,
+  store: Pick<Store, 'experiments'>,
   spec: Place,
   clusters: (name: string | null) => Promise<readonly Labelled[]>,
 ): Promise<FieldProblem | null> {
@@ -72,7 +72,7 @@ export function labelProblem(
  * directory was used; if no experiment has reported it, on one cluster only.
  */
 async function checkpointPlaceProblem(
-  store: Store,
+  store: Pick<Store, 'experiments'>,
   spec: Place,
   clusters: readonly Labelled[],
 ): Promise<FieldProblem | null> {

@@ -83,11 +83,11 @@ export const ExperimentParams = StrictObject({ id: Text('Id of the experiment.')
 export const AfterParam = Type.Optional(Text('Return only entries after this stream id.'));
 
 /**
- * The experiment of that id, where the caller may see it. Throws EchelonError `not-found`, the same for one of another
+ * The experiment of that id, if the caller may see it. Throws EchelonError `not-found`, the same for one of another
  * project as for none at all, and after the same look-up; an id that cannot exist costs none.
  */
 export async function experimentOf(
-  store: Store,
+  store: Pick<Store, 'experiments' | 'projects'>,
   { caller }: { caller: Caller },
   id: string,
 ): Promise<Experiment> {

@@ -21,7 +21,7 @@ const TOKEN_IN_QUERY = /[?&](?:access_token|api_key|apikey|token|key|auth|author
 /**
  * Records every request that may change something once it is authorized, whatever comes of it, and every refusal (401,
  * 403) of any request. Every confirmed change is recorded: its entry is written before the answer leaves, or in
- * one step with what was done (`audited`). Where the store does not take it, the answer goes out all the same, and the
+ * one step with what was done (`audited`). If the store does not take it, the answer is sent all the same, and the
  * entry is in the log of this process.
  */
 export function addAudit(app: App, { store, clock, log }: RouteDeps): void {

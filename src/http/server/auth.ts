@@ -92,7 +92,7 @@ export function addScopes(app: App): void {
   });
 }
 
-/** Throws EchelonError `forbidden`, which names the scope, where the caller does not have it. */
+/** Throws EchelonError `forbidden`, which names the scope, if the caller does not have it. */
 export function requireScope(caller: Caller, needed: Scope): void {
   if (hasScope(caller, needed)) return;
   const has = caller.scopes.join(', ') || 'none';
@@ -100,7 +100,7 @@ export function requireScope(caller: Caller, needed: Scope): void {
 }
 
 /**
- * Throws EchelonError `forbidden` where the page behind the request is not ours: one of the public address, or of the
+ * Throws EchelonError `forbidden` if the page behind the request is not ours: one of the public address, or of the
  * host and port that were asked, by the scheme of the public address (a proxy may have ended TLS before us).
  */
 export function requireOwnOrigin(request: FastifyRequest, publicUrl: string): void {
@@ -114,7 +114,7 @@ export function requireOwnOrigin(request: FastifyRequest, publicUrl: string): vo
   );
 }
 
-/** True where the client is a browser that loads a page. */
+/** True if the client is a browser that loads a page. */
 export function wantsHtml(request: FastifyRequest): boolean {
   return (request.headers.accept ?? '').includes('text/html');
 }

@@ -18,7 +18,7 @@ declare module 'fastify' {
 
 /**
  * Bodies are JSON in UTF-8, said so in one plain Content-Type and not compressed: with anything that could be
- * read in two ways a schema might be passed by. Forms and files are taken where a route says so.
+ * read in two ways a schema might be passed by. Forms and files are taken if a route says so.
  */
 export function addBodyParsers(app: App): void {
   app.removeAllContentTypeParsers();

@@ -76,7 +76,7 @@ export function answerProblem(thrown: unknown, request: FastifyRequest, reply: F
     .send(JSON.stringify(toProblem(error)));
 }
 
-/** The error for anything thrown: logged if it is a defect, and with `Retry-After` where a retry may help. */
+/** The error for anything thrown: logged if it is a defect, and with `Retry-After` if a retry may help. */
 export function noteFailure(thrown: unknown, request: FastifyRequest, reply: FastifyReply): EchelonError {
   const error = toEchelonError(thrown, request.routeOptions);
   if (error.code === 'internal') request.log.error({ err: thrown }, 'request failed');

@@ -15,7 +15,7 @@ export interface Source<T extends { id: string }> {
 }
 
 interface FanOutOptions<T> {
-  /** Below 0 where the first id comes before the second. */
+  /** Below 0 if the first id comes before the second. */
   compare: (a: string, b: string) => number;
   encode: (entry: T) => string;
   /** Bytes of the newest frames that are kept for the clients of one stream. */
@@ -47,7 +47,7 @@ export function createFanOut<T extends { id: string }>(options: FanOutOptions<T>
       if (!reader.ended) readers.set(key, reader);
       reader.clients++;
       let ring = () => {};
-      // One that leaves wakes itself alone: where thousands leave at once, waking all of them each time is quadratic.
+      // A reader that leaves wakes itself alone: to wake all of them each time is quadratic if thousands leave at once.
       const onAbort = () => ring();
       signal.addEventListener('abort', onAbort);
       try {

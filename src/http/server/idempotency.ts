@@ -63,7 +63,7 @@ export const REPLAYED = {
 };
 
 /**
- * An Idempotency-Key on every POST under /v1: where the route does not do better itself, its
+ * An Idempotency-Key on every POST under /v1: if the route does not do better itself, its
  * answer is stored for repetitions of the request. Keys belong to their caller. One of several equal requests at once is
  * carried out; the others get `idempotency-in-progress`.
  */

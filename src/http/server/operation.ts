@@ -183,7 +183,7 @@ const pascal = (words: string): string =>
     .join('');
 
 /**
- * A part of the document with the schemas in it: references name `components`, where each named schema (`$id`) is put, and a
+ * A part of the document with the schemas in it: references name `components`, to which each named schema (`$id`) moves, and a
  * constant is an enumeration of one value, which more generators and the page at /docs know.
  */
 export function documentSchema<T extends object>({ components }: OpenApi, part: T): T {

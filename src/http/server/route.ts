@@ -163,7 +163,7 @@ function errorsOf(
   const isChange = method === 'PATCH' || method === 'DELETE';
   return [
     ...problems,
-    // A body is read, and may be too large, wherever one may be sent: also where the route wants none.
+    // A body is read, and may be too large, also if the route wants none.
     ...(method === 'GET' ? [] : ['body-too-large' as const]),
     ...keyConflicts(policy.idempotency),
     ...(isChange && isByRevision(policy.concurrency) ? ['precondition-failed' as const] : []),

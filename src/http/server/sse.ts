@@ -19,9 +19,9 @@ export interface EventStreamOptions {
 }
 
 /**
- * Sends entries as server-sent events and ends the response. Frames are taken one by one, as the client takes
- * them, so no more than `bufferBytes` and one frame wait for a slow client; one that does not take them within `stallMs`
- * is cut, and continues from its last id. Where less than that waits, it is looked at with every sign of life. A stream that is complete ends with an `end` event.
+ * Sends entries as server-sent events and ends the response. Frames are taken one by one, as the client reads them, so at most
+ * `bufferBytes` and one frame wait for a slow client. A client that reads nothing for `stallMs` is cut, and continues from its
+ * last id; if less than `bufferBytes` waits, each heartbeat checks this. A complete stream ends with an `end` event.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps of one stream, each of which may be its last
 export async function sendEvents(options: EventStreamOptions): Promise<{ end: StreamEnd; error?: unknown }> {
@@ -77,12 +77,12 @@ export async function sendEvents(options: EventStreamOptions): Promise<{ end: St
   }
 }
 
-/** When a client comes back; not all at one moment, where a server that restarts had thousands of them. */
+/** When a client comes back: not all at one moment, since a server that restarts had thousands of them. */
 function retryMs(): number {
   return 1000 + Math.floor(Math.random() * 3000);
 }
 
-/** True where, since it was first asked while something waited, nothing was taken for `stallMs`. */
+/** True if something waits and the client has read nothing for `stallMs` since this was first asked. */
 function watchProgress(stallMs: number) {
   let stuck: { taken: number; since: number } | undefined;
   return ({ waiting, taken }: { waiting: number; taken: number }): boolean => {

@@ -9,12 +9,12 @@ import { sendEvents } from './sse.ts';
 export interface Streams {
   /**
    * Takes a place among the caller's open streams for an answer that lasts as long as its client reads. Throws
-   * EchelonError `rate-limited` where the caller has too many open.
+   * EchelonError `rate-limited` if the caller has too many open.
    */
   take(request: FastifyRequest): Place;
   /**
    * Takes a place among the caller's open streams and answers with these frames; resolves when the stream has ended.
-   * Throws EchelonError `rate-limited` where the caller has too many open. `what` names the stream in the log.
+   * Throws EchelonError `rate-limited` if the caller has too many open. `what` names the stream in the log.
    */
   send(
     request: FastifyRequest,

@@ -64,7 +64,7 @@ function invalid(problems: FieldProblem[], texts: boolean): EchelonError {
   return new EchelonError('invalid-request', `The request is invalid: ${fields}.`, { problems: named });
 }
 
-/** Values of texts where their schema asks for a number, a list or a truth value; others are left for the check. */
+/** Values of texts whose schema asks for a number, a list or a truth value; others are left for the check. */
 function readTexts(schema: ObjectSchema, input: unknown): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, text] of Object.entries((input ?? {}) as Record<string, unknown>)) {

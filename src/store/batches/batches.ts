@@ -14,17 +14,7 @@ const PARTS_PER_READ = 32;
 
 /** Recorded batches and their reports. */
 export function createBatches(context: StoreContext) {
-  const { redis, keys } = context;
   return {
-    async list(id: string): Promise<BatchRecord[]> {
-      const [rows, reports] = (await runAll(
-        redis.pipeline().hgetall(keys.batches(id)).hgetall(keys.reports(id)),
-      )) as [Record<string, string>, Record<string, string>];
-      return Object.entries(rows)
-        .map(([field, row]) => toBatch({ experiment: id, field }, row, reports[field]))
-        .sort((a, b) => a.attempt - b.attempt || a.batch - b.batch);
-    },
-
     get: (id: string, attempt: number, batch: number) => load(context, id, `${attempt}:${batch}`),
 
     /** The serialized batch, joined from its parts (stream or archive) and checked against its digest. */

@@ -110,6 +110,8 @@ export interface SlurmState {
 export interface SlurmJob {
   request: string;
   role: 'head' | 'node';
+  /** Nodes that it brings together, all of them or none. */
+  count: number;
   askedAt: number;
   /** Slurm's id; null: its answer is not known yet. */
   job: string | null;
@@ -129,7 +131,7 @@ export interface SlurmJob {
   endedAt: number | null;
   /** Why it was cancelled here; null: it was not. */
   cancelled: string | null;
-  /** Its node's id in Ray; null: the node was not seen there. */
+  /** Its first node's id in Ray; null: its nodes were not all seen there. */
   node: string | null;
   /** Since when its node has had no experiment; null: it has some. */
   idleSince: number | null;
@@ -149,6 +151,8 @@ export interface Asked {
   bundles: readonly NodeBundle[];
   /** The new nodes among them. */
   nodes: readonly NodeBundle[];
+  /** Numbers of new nodes that one experiment needs together. Absent: none does. */
+  gangs?: readonly number[];
   /** Since when these new nodes are asked for, in ms since 1970 by the server's clock. */
   since: number;
 }

@@ -26,7 +26,17 @@ export function newExperiment(
     fingerprint: fingerprint ?? '',
     customCode: input.customCode ? '1' : '',
     ...limitsOf(input.resolved as ResolvedLimits),
+    saveEvery: stepsToSave(input.resolved as Saving),
   };
+}
+
+/** How a resolved spec says when a training saves: every so many steps; 0: at its end only. */
+interface Saving {
+  training?: { saveEvery?: number; steps?: number };
+}
+
+function stepsToSave({ training: { saveEvery, steps } = {} }: Saving): string {
+  return saveEvery === undefined ? '' : String(saveEvery || (steps ?? ''));
 }
 
 /** The fields of a resolved spec that the scripts need beside its text. */

@@ -176,6 +176,7 @@ const PACE_FIELDS = [
   'name',
   'preempted',
   'deadlineAt',
+  'saveEvery',
 ];
 
 async function readPaces(
@@ -213,7 +214,7 @@ function toPace(
   const { lengths, clusters, confirmedAt } = known;
   const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout, checkpointCluster, ...more] =
     row;
-  const [name, preempted, deadlineAt] = more;
+  const [name, preempted, deadlineAt, saveEvery] = more;
   const saved = checkpoint ? (JSON.parse(checkpoint) as { step: number; path: string }) : null;
   const isKept =
     saved !== null &&
@@ -226,6 +227,7 @@ function toPace(
     state: state as State,
     preemptions: Number(preempted ?? 0),
     hasDeadline: Boolean(deadlineAt),
+    saveEvery: saveEvery ? Number(saveEvery) : null,
     attempt: number,
     startedAt: startedAt ? Number(startedAt) : null,
     steps: Number(steps ?? 0),

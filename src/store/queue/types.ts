@@ -70,6 +70,8 @@ export interface RecordedPace extends Pace {
   /** How often it was preempted. */
   preemptions: number;
   hasDeadline: boolean;
+  /** Steps from one checkpoint to the next; null: not known. */
+  saveEvery: number | null;
   name: string;
   state: State;
 }
@@ -125,6 +127,8 @@ export interface QueuedExperiment {
   place?: ExpectedPlace | null;
   /** Its number in the order of arrival; absent if unknown. */
   arrival?: number;
+  /** When its work would be saved if it started now, in ms since 1970. Set only by a scheduling round; absent: not known. */
+  savesBy?: number;
 }
 
 /** The state of an experiment with a job on the board. */

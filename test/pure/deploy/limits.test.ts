@@ -100,6 +100,12 @@ test('every error on docs/reference/limits.md has the status of its code', () =>
       assert.equal(Number(status), ERRORS[code as keyof typeof ERRORS]?.status, `${code}: ${atLimit}`);
 });
 
+test('an attempt reports no more names of metrics than the store keeps', () => {
+  const bounds = readFileSync('deploy/ray-worker/echelon_rayworker/bounds.py', 'utf8');
+  const stated = /^MAX_METRIC_NAMES = ([\d_]+)$/m.exec(bounds)?.[1]?.replaceAll('_', '');
+  assert.equal(Number(stated), DEFAULT_STORE_LIMITS.metricNames);
+});
+
 test('no limit of the API, of the store or of an input is missing on docs/reference/limits.md', () => {
   const files = [
     'src/schemas/**/*.ts',

@@ -30,7 +30,7 @@ test('a gang asks for all its nodes, and its wait reason says which and since wh
   const gang = waits('x', 8, 8, { nodes: 2 });
   const { ask, reasonOf } = round([gang]);
   const bundles = [{ gpus: 4, cpus: 16, count: 2 }];
-  assert.deepEqual(ask, { bundles, nodes: bundles, since: NOW });
+  assert.deepEqual(ask, { bundles, nodes: bundles, gangs: [2], since: NOW });
   assert.match(reasonOf('x'), /; asked the autoscaler for 2 nodes of 4 GPUs, just now$/);
   const later = round([gang], { asked: { bundles, nodes: bundles, since: NOW - 45_000 } });
   assert.match(later.reasonOf('x'), /2 nodes of 4 GPUs, 40 s ago$/);

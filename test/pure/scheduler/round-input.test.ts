@@ -64,7 +64,14 @@ const PACE: Pace = {
   timeoutMs: 50,
   timeoutAt: 70,
 };
-const RUNNING = { ...PACE, name: 'x', state: 'running' as const, preemptions: 1, hasDeadline: false };
+const RUNNING = {
+  ...PACE,
+  name: 'x',
+  state: 'running' as const,
+  preemptions: 1,
+  hasDeadline: false,
+  saveEvery: null,
+};
 
 test('running batch experiments may be preempted, except those with a deadline', () => {
   const known = new Map<string, RecordedPace>([

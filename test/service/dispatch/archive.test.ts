@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { createKeys } from '../../../src/store/redis/keys.ts';
+import { allBatches } from '../../support/batches.ts';
 import { assertWholeStream, startBench, until } from '../../support/dispatch.ts';
 
 const bench = await startBench();
@@ -10,7 +11,7 @@ const keys = createKeys('echelon');
 describe('dispatchers', () => {
   test('archive ended experiments during a read, and delete expired data', async () => {
     for (let count = 0; count < 2; count++) {
-      await bench.dispatcher({ retentionMs: 50, archiveAfterMs: 0 });
+      await bench.dispatcher({ times: { retentionMs: 50, archiveAfterMs: 0 } });
     }
     const id = await bench.submit({ steps: 5, batchBytes: 200_000, logLines: 20 });
     const followed: string[] = [];
@@ -24,7 +25,7 @@ describe('dispatchers', () => {
       followed,
     );
     assert.ok((await assertWholeStream(bench.store, id, 1)) > 10);
-    const batches = await bench.store.batches.list(id);
+    const batches = await allBatches(bench.store, id);
     assert.equal(batches.length, 5);
     for (const batch of batches) assert.equal((await bench.store.batches.bytes(batch)).byteLength, 200_000);
 

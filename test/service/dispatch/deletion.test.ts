@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
+import { allBatches } from '../../support/batches.ts';
 import { type Bench, startBench, until } from '../../support/dispatch.ts';
 
 /**
@@ -18,7 +19,7 @@ before(async () => {
   redis = new Redis(bench.server.url);
   // Else the id may hide in what DUMP compresses.
   await redis.config('SET', 'rdbcompression', 'no');
-  await bench.dispatcher({ retentionMs: 100 });
+  await bench.dispatcher({ times: { retentionMs: 100 } });
 });
 after(async () => {
   redis.disconnect();
@@ -75,7 +76,7 @@ test('a deleted experiment leaves nothing in Redis or in the archive', async () 
   );
 
   assert.deepEqual(await bench.store.events.read(kept, undefined, 1000), others);
-  for (const batch of await bench.store.batches.list(kept)) {
+  for (const batch of await allBatches(bench.store, kept)) {
     assert.ok((await bench.store.batches.bytes(batch)).byteLength >= 200_000);
   }
 });

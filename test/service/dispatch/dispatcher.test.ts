@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+import { type Bench, startBench, until } from '../../support/dispatch.ts';
 
 describe('createDispatcher', () => {
   let bench: Bench;
@@ -30,13 +30,13 @@ describe('createDispatcher', () => {
   });
 
   test('releases its leases when it stops, and acquires no more', async () => {
-    const dispatcher = await bench.dispatcher({ leaseMs: 60_000 });
+    const dispatcher = await bench.dispatcher({ times: { leaseMs: 60_000 } });
     const id = await bench.submit({ hang: true });
     await bench.reaches(id, 'running');
     await dispatcher.stop({ handOver: true });
     assert.equal(Number(await bench.redis.zscore('{echelon}:leases', id)), 0);
     const late = await bench.submit({});
-    const next = await bench.dispatcher(TEST_TIMES);
+    const next = await bench.dispatcher();
     await until(() => next.stats().attempts > 0, 'the next one takes over');
     await bench.reaches(late, 'succeeded');
     await bench.store.experiments.cancel(id, 'test');

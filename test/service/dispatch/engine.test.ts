@@ -7,7 +7,7 @@ import { allEngines } from '../../../src/engines/registry.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { addEngine } from '../../support/add-engine.ts';
 import { COUNTDOWN } from '../../support/countdown/engine.ts';
-import { AGREEING, type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+import { AGREEING, type Bench, startBench, until } from '../../support/dispatch.ts';
 import { appFor, type TestApp } from '../../support/http-app.ts';
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
@@ -35,7 +35,6 @@ describe('an engine that is added as docs/contributing/engines.md says', () => {
     const { address, token } = rayWorker;
     await bench.store.clusters.put({ ...fake!, name: 'real', address, token });
     await bench.dispatcher({
-      ...TEST_TIMES,
       verifier: AGREEING,
       compile: compilePlan,
       pack: () => assert.fail('no package is to be uploaded'),

@@ -7,7 +7,7 @@ import { newCommandId } from '../../../src/core/ids.ts';
 import type { ExperimentSpec } from '../../../src/engines/registry.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { AGREEING, type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+import { AGREEING, type Bench, startBench, until } from '../../support/dispatch.ts';
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
 describe('a preflight through a dispatcher and the real ray-worker', () => {
@@ -27,7 +27,6 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
       token: rayWorker.token,
     });
     await bench.dispatcher({
-      ...TEST_TIMES,
       verifier: AGREEING,
       compile: compilePlan,
       pack: () => assert.fail('nothing is to be brought'),

@@ -14,7 +14,6 @@ import {
   compileTestSpec,
   isVerified,
   startBench,
-  TEST_TIMES,
 } from '../../support/dispatch.ts';
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
@@ -62,7 +61,6 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
     });
     verifier = createVerifierPool({ processes: 1, budgetMs: 10_000, budgetBytes: 256 * 1024 * 1024 });
     await bench.dispatcher({
-      ...TEST_TIMES,
       verifier,
       compile: (spec) => ('plan' in spec ? compileTestSpec(spec) : compilePlan(spec)),
     });

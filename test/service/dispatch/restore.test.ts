@@ -68,7 +68,7 @@ async function restore(copy: Buffer[], bench: Bench, t: Scope) {
     compile: compileTestSpec,
     log: QUIET,
     id: 'restored',
-    ...TEST_TIMES,
+    times: TEST_TIMES,
   });
   t.after(() => dispatcher.stop({ handOver: false }));
   return { ...connected, dispatcher };

@@ -8,7 +8,7 @@ import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { type ChainChild, draftChain } from '../../../src/plan/preset-sweep.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
 import type { Experiment } from '../../../src/schemas/experiment.ts';
-import { AGREEING, type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+import { AGREEING, type Bench, startBench, until } from '../../support/dispatch.ts';
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
 /** A replay that stands for a training or an evaluation. */
@@ -41,7 +41,7 @@ describe('trainings and their evaluations, on the real ray-worker', () => {
     const { address, token } = rayWorker;
     await bench.store.clusters.put({ ...fake!, name: 'real', address, token });
     for (let count = 0; count < 2; count += 1) {
-      await bench.dispatcher({ ...TEST_TIMES, verifier: AGREEING, compile: compilePlan });
+      await bench.dispatcher({ verifier: AGREEING, compile: compilePlan });
     }
   });
   after(async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../../../src/cli/local/processes.ts';
 import { STORE_FILE } from '../../../src/core/launch-plan.ts';
-import { runsAs, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+import { runsAs, startBench, until } from '../../support/dispatch.ts';
 import { startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
 const PYTHON = '.venv/bin/python';
@@ -87,7 +87,7 @@ test('an experiment with checkpointStore leaves a drained cluster and a lost one
   await put(a, 'a');
   await put(b, 'b');
   await clusters.setDraining('b', true);
-  await bench.dispatcher(TEST_TIMES);
+  await bench.dispatcher();
   const [notes, enough] = [join(directory, 'notes'), join(directory, 'enough')];
   const checkpointStore = { url, retain: 100 };
   const plan = {

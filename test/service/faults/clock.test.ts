@@ -49,7 +49,7 @@ describe('a dispatcher whose clock is wrong', () => {
       return await store.retention.collectGarbage(limit);
     };
     const watched = { ...store, retention: { ...store.retention, collectGarbage } };
-    await bench.dispatcher({ store: watched, retentionMs: 20, archiveAfterMs: 0 });
+    await bench.dispatcher({ store: watched, times: { retentionMs: 20, archiveAfterMs: 0 } });
     await bench.reaches(id, 'succeeded');
     const endedBefore = Date.now();
     const listed = async () => await store.retention.due('batches', 'default', { endedBefore, limit: 10 });

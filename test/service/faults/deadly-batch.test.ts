@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StoredReport } from '../../../src/store/batches/stored-report.ts';
+import { allBatches } from '../../support/batches.ts';
 import { startBench, until } from '../../support/dispatch.ts';
 import { startDispatcherProcess } from '../../support/dispatcher-processes.ts';
 import { recordBatch, running } from '../../support/store.ts';
@@ -27,7 +28,7 @@ test('a batch that kills each process that verifies it is given up after three; 
     if (end === 'done') break;
   }
   assert.equal(died, 3);
-  const reports = (await bench.store.batches.list(lease.experiment)).map(
+  const reports = (await allBatches(bench.store, lease.experiment)).map(
     ({ report }) => report as StoredReport,
   );
   assert.deepEqual(

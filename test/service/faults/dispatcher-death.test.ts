@@ -148,7 +148,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
   // Fails if the lease is renewed too late for that, or if another dispatcher can take it over meanwhile.
   test('busy for half of its lease: keeps what it holds', async (t) => {
     const leaseMs = 6_000;
-    const busy = await bench.dispatcher({ id: 'busy', leaseMs });
+    const busy = await bench.dispatcher({ id: 'busy', times: { leaseMs } });
     t.after(() => busy.stop({ handOver: false }));
     const id = await bench.submit({ steps: ENDLESS, delayMs: 20 });
     await underWay(id);

@@ -75,7 +75,7 @@ describe('a process that dies between two steps of a start', () => {
 
   /** A dispatcher finds what was left: the experiment runs once, as `attempt`, and no job stays. */
   async function succeeds(id: string, attempt = 1): Promise<void> {
-    const dispatcher = await bench.dispatcher({ leaseMs: 1_000 });
+    const dispatcher = await bench.dispatcher({ times: { leaseMs: 1_000 } });
     release = () => dispatcher.stop({ handOver: false });
     const record = await bench.reaches(id, 'succeeded');
     assert.equal(record.attempt, attempt);

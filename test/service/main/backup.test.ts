@@ -16,6 +16,7 @@ import { createDirectoryArchive } from '../../../src/store/archive/archive-direc
 import { guardArchive } from '../../../src/store/archive/archive-identity.ts';
 import { createStore, type Store } from '../../../src/store/store.ts';
 import { makeKey, makeProjects } from '../../support/access.ts';
+import { allBatches } from '../../support/batches.ts';
 import { type RedisServer, redisFor } from '../../support/redis.ts';
 import { S3_BUCKET, S3_KEYS, s3ServerFor } from '../../support/s3-server.ts';
 import { recordBatch, running, type Scope, submitInput } from '../../support/store.ts';
@@ -86,7 +87,7 @@ async function digestsOf({ redis, store }: Installation): Promise<Record<string,
   for (const id of ids) {
     const hash = createHash('sha256').update(JSON.stringify(await store.experiments.get(id)));
     hash.update(JSON.stringify(await store.events.read(id, undefined, 1000)));
-    for (const batch of await store.batches.list(id))
+    for (const batch of await allBatches(store, id))
       hash.update(JSON.stringify(batch)).update(await store.batches.bytes(batch));
     digests[id] = hash.digest('hex');
   }

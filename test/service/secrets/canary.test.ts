@@ -8,7 +8,7 @@ import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool';
 import type { Redis } from 'ioredis';
 import { createHiddenValues } from '../../../src/core/hidden-values.ts';
 import { createLog } from '../../../src/observe/log.ts';
-import { type Bench, compileTestSpec, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+import { type Bench, compileTestSpec, startBench, until } from '../../support/dispatch.ts';
 import { everyRoute } from '../../support/every-route.ts';
 import { TOKEN as API_TOKEN, appFor, type TestApp } from '../../support/http-app.ts';
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
@@ -87,7 +87,7 @@ describe('a secret that a training prints in every way', () => {
     const hidden = createHiddenValues();
     for (const value of [API_TOKEN, token, SECRET.rayToken]) hidden.hide(value);
     const log = createLog({ level: 'debug', name: 'canary', file: logFile(), redact: hidden.redact });
-    await bench.dispatcher({ ...TEST_TIMES, verifier, log, compile: compileTestSpec });
+    await bench.dispatcher({ verifier, log, compile: compileTestSpec });
     app = await appFor({ after: (release) => void releases.push(release) }, { store: bench.store });
     log.error(
       { err: new Error(`a failure that quotes ${token}`), url: `redis://u:${API_TOKEN}@h` },

@@ -11,6 +11,7 @@ import type { Lease } from '../../../src/store/attempts/types.ts';
 import type { BatchRecord } from '../../../src/store/batches/types.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeKey } from '../../support/access.ts';
+import { allBatches } from '../../support/batches.ts';
 import { documentedKeys, everyKey, everyKeyWith, familyOf } from '../../support/redis-keys.ts';
 import { claimed, clusterRecord, lost, storeFor, submitInput } from '../../support/store.ts';
 import { chainInput, expandAll } from '../../support/sweep.ts';
@@ -171,7 +172,7 @@ async function train(store: Store, key: string, look: Look): Promise<string> {
   for (const record of await store.batches.takePending(10, hold))
     await store.batches.beginPending(record, hold);
   await look();
-  await report(store, (await store.batches.list(id))[0]!);
+  await report(store, (await allBatches(store, id))[0]!);
   const fired = {
     type: 'rule',
     rule: 'r',
@@ -288,7 +289,7 @@ async function liveThroughAll(
   await look();
   const kept = await train(store, '2'.repeat(64), look);
   const followed = await followRun(store, newExperimentId(), look);
-  await report(store, (await store.batches.list(kept))[1]!);
+  await report(store, (await allBatches(store, kept))[1]!);
   const inputs = RETENTION_STAGES.map(() => submitInput({ project: PROJECT }));
   const cancelled = inputs.map(({ id }) => id);
   for (const input of inputs) await store.experiments.submit(input);

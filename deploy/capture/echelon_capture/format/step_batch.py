@@ -7,6 +7,7 @@ A batch is a dictionary with the keys of docs/reference/batch-format.md. Columns
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from array import array
@@ -43,7 +44,7 @@ def build_step_batch(batch: Mapping[str, Any]) -> bytes:
     fields: dict[str, Any] = {
         "format": FORMAT,
         "name": batch.get("name", ""),
-        "step": json.dumps(_finite(batch.get("step", {})), separators=(",", ":"), allow_nan=False),
+        "step": _json(batch.get("step", {})),
         "rows": len(offset) - 1,
         "token_offset": _integers(offset),
     }
@@ -84,6 +85,14 @@ def _token_fields(key: str, column: Sequence[Any], count: int) -> dict[str, byte
         values, lengths = _runs(column)
         return {field: _integers(values), f"{field}_runs": _integers(lengths)}
     raise ValueError(f"tokens.{key} is no column of {FORMAT}")
+
+
+def _json(step: Mapping[str, Any]) -> str:
+    dumps = functools.partial(json.dumps, separators=(",", ":"), allow_nan=False)
+    try:
+        return dumps(step)
+    except ValueError:
+        return dumps(_finite(step))
 
 
 def _finite(value: Any) -> Any:

@@ -144,14 +144,15 @@ def _execute_next():
     """The `sitecustomize` that Python would have executed without this one; its errors are its own."""
     try:
         from importlib.machinery import PathFinder
+        from importlib.util import module_from_spec
 
         others = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]
         spec = PathFinder.find_spec("sitecustomize", others)
     except Exception:
         return
     if spec is not None and spec.loader is not None:
-        module = sys.modules[__name__]
-        module.__spec__, module.__file__ = spec, spec.origin
+        module = module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
         spec.loader.exec_module(module)
 
 

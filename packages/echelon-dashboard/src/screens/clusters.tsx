@@ -1,6 +1,7 @@
 import { counted } from 'command-kit/plural';
 import type { Answer } from 'echelon-client/calls';
 import { gpuFaults, gpuModel, inPercent, nodeName, otherLabels } from 'echelon-client/node-words';
+import { jobWords, problemWords } from 'echelon-client/slurm-words';
 import { useGet, usePolling } from '../app/resource.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
@@ -61,7 +62,7 @@ interface OneProps {
 }
 
 function One({ cluster, names, onChange }: OneProps) {
-  const { name, nodes, experiments, paused, labels } = cluster;
+  const { name, nodes, experiments, paused, labels, slurm } = cluster;
   const state = stateOf(cluster);
   return (
     <Card
@@ -104,6 +105,7 @@ function One({ cluster, names, onChange }: OneProps) {
             </Fact>
           )}
         </dl>
+        {slurm && <Slurm {...slurm} />}
         {experiments.length > 0 && (
           <div class="line-of-parts on-cluster">
             <span class="muted">{counted(experiments.length, 'experiment')}:</span>
@@ -139,6 +141,27 @@ function One({ cluster, names, onChange }: OneProps) {
         </ul>
       </div>
     </Card>
+  );
+}
+
+/** The jobs that wait or run in Slurm, and what is wrong with it. */
+function Slurm(slurm: NonNullable<Cluster['slurm']>) {
+  const { jobs, partition, maxNodes } = slurm;
+  const problem = problemWords(slurm);
+  return (
+    <section aria-label="Jobs in Slurm">
+      <p class="muted">
+        Nodes from Slurm: up to {counted(maxNodes, 'node')} of the partition {inert(partition)}
+      </p>
+      {problem !== null && <State state="error" word={inert(problem)} />}
+      <ul>
+        {jobs.map((job) => (
+          <li key={job.job ?? job.role} class="small">
+            {inert(jobWords(job))}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

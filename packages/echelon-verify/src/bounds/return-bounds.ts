@@ -66,7 +66,7 @@ export function batchReturnBounds(batch: Batch, arithmetic: Arithmetic): ReturnB
 }
 
 /**
- * G_t = r_t + gamma G_{t+1}, less the penalty where the action was invalid; rows of a trajectory in batch order.
+ * G_t = r_t + gamma G_{t+1}, less the penalty if the action was invalid; rows of a trajectory in batch order.
  * Each rounding (reward, gamma, product, sum, penalty, difference) costs at most u times its result.
  */
 export function returnBounds(

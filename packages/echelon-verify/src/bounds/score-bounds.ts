@@ -12,7 +12,7 @@ export interface ScoreCheck {
 }
 
 /**
- * Scores against rewards, or undefined where the batch lacks what the check needs. A score may differ by the
+ * Scores against rewards, or undefined if the batch lacks what the check needs. A score may differ by the
  * rounding of the sum in any order (u times the number of rewards times their sizes), of the penalty and of the
  * difference.
  */

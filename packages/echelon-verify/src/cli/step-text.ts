@@ -8,7 +8,7 @@ import { nounOf, plural } from 'command-kit/plural';
 import { shellWord } from 'command-kit/shell-word';
 import { table } from 'command-kit/table';
 import { groupedBy } from '../base/grouped-by.ts';
-import { commonCoverage } from '../step/model/coverage.ts';
+import type { StepFindingCode } from '../report/step-findings.ts';
 import type {
   Coverage,
   StageName,
@@ -17,12 +17,18 @@ import type {
   ValueReport,
 } from '../step/model/step-report.ts';
 import { STAGES } from '../step/model/step-report.ts';
+import { commonCoverage } from '../step/stages/coverage.ts';
 import type { PooledSteps } from '../verify/pooled-steps.ts';
 import { findingLine } from './finding-line.ts';
 
-/** The exit status for steps alone: 0 needs every stage that the loss has, or those that are required. */
+/** Warnings that are no sign of an error: a stated constant, such as the loss scale of mixed precision. */
+const HARMLESS: readonly string[] = ['gradient-scaled'] satisfies StepFindingCode[];
+
+/** The exit status for steps alone: 0 needs every stage that the loss has, or those that are required, and no warning. */
 export function stepsExit(steps: readonly StepReport[], required?: readonly StageName[]): number {
   if (steps.some(({ consistent }) => !consistent)) return EXIT.notOk;
+  if (steps.some(({ findings }) => findings.some(({ code }) => !HARMLESS.includes(code))))
+    return EXIT.unproven;
   const isCovered = ({ coverage }: StepReport): boolean =>
     coverage.missing.every(({ stage }) => required !== undefined && !required.includes(stage));
   return steps.every(isCovered) ? EXIT.ok : EXIT.unproven;

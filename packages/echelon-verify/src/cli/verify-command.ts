@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ALL_ADAPTERS } from '../dumps/steps/registry.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
-import { stagesOf } from '../step/model/coverage.ts';
 import type { StageName } from '../step/model/step-report.ts';
+import { stagesOf } from '../step/stages/coverage.ts';
 import { orUnreadable, type TextStreams } from './batch-files.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from './dump-options.ts';
 import { verifyFiles } from './verify-files.ts';
@@ -26,6 +26,7 @@ advantages.
 A file of the format echelon-batch/3 holds optimizer steps. Each stage is reported on its own, from the ratio to the \
 reported loss. A step is ok if nothing is wrong and the gradient coefficient of every trained token was verified. Exit \
 status 0 needs every stage that the loss has; otherwise it is 3, and the summary names the stages that are not verified. \
+A warning about a step, other than a stated gradient scale, makes the status 3 as well. \
 A batch or step of which \
 gaps.jsonl says that the capture did not take it makes the status 3 as well. --require narrows this to stages of your choice. The ranks of a step are joined, also if only one of their files is named.
 The training dumps of NeMo-RL and slime are read as optimizer steps as well, up to 64 MB a file; --from nemo-rl-steps or \
@@ -40,7 +41,10 @@ as of "echelon explain", as JSON and as text.
 --html FILE writes one HTML file with the advantage batches, their rows and explanations. It opens without a server and \
 loads nothing. It stays below 1 MB: batches that are not ok come first, and it says which rows it lacks.
 
+Of a folder, the command says which trainer wrote it and what records the rest: the edit, variable or command is below "Next".
+
 Examples:
+  echelon verify                                          # the folder in which you are
   echelon verify outputs/completions                      # TRL with log_completions=True
   echelon verify run.csv --map group=prompt_id,reward=score,advantage=adv --estimator grpo --param epsilon=1e-4
   echelon verify dump.json.gz batch-*.json`;
@@ -71,7 +75,7 @@ export function verifyCommand(
 ): Command {
   const command = new Command('verify')
     .description("Verify every advantage of recorded batches, or of another trainer's dump.")
-    .argument('<paths...>', 'files or folders')
+    .argument('[paths...]', 'files or folders (default: the folder in which the command runs)')
     .option('--json', 'print JSON')
     .option('--html <file>', 'also write a report in one HTML file')
     .option(
@@ -92,6 +96,10 @@ export async function verifyPaths(
   program: string | undefined,
 ): Promise<void> {
   process.exitCode = await orUnreadable(streams, () =>
-    verifyFiles([...paths], { ...statedBy(flags), ...(program && { program }) }, streams),
+    verifyFiles(
+      paths.length === 0 ? ['.'] : [...paths],
+      { ...statedBy(flags), ...(program && { program }) },
+      streams,
+    ),
   );
 }

@@ -34,11 +34,22 @@ import {
   readBundleOf,
   type TextStreams,
 } from './batch-files.ts';
+import { CAPTURE_INSTALL } from './capture-install.ts';
 import { type Source, sourcesOf, tableAmong } from './dump-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
 import { createEstimated, type EstimatedBatches } from './estimated.ts';
 import { findingLine } from './finding-line.ts';
+import {
+  folderHead,
+  foundOf,
+  lookedForText,
+  nextOf,
+  nextText,
+  type RecognisedFolder,
+  recognised,
+  verifiedOf,
+} from './folder-text.ts';
 import { type Gap, gapLines, gapsBeside } from './gaps.ts';
 import { writeHtmlFile } from './html-file.ts';
 import { deferredBy, joinedSteps, type RankPart } from './rank-files.ts';
@@ -70,12 +81,9 @@ export async function verifyFiles(
   io: TextStreams,
 ): Promise<number> {
   const { json: asJson, html, program = 'echelon', require: required, ...given } = options;
-  const { from, ...stated } = given;
-  const { sources, skipped, broken } = await sourcesOf(
-    paths,
-    from === undefined ? undefined : anyAdapterOf(from),
-    stated.map,
-  );
+  const { from: _, ...stated } = given;
+  const { sources, skipped, broken, folders } = await recognisedSources(paths, given);
+  if (asJson !== true) io.stdout.write(folderHead(folders));
   const errors: Error[] = [...broken];
   const steps: StepFileReport[] = [];
   const collector = html === undefined ? undefined : createReportCollector();
@@ -88,27 +96,39 @@ export async function verifyFiles(
   const gaps = await gapsBeside(sources);
   const { besides } = sink;
   for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
-  if (sources.length === 0 && errors.length === 0) io.stderr.write(await nothingText(paths, skipped));
+  if (sources.length === 0 && errors.length === 0)
+    io.stderr.write(await nothingText(paths, skipped, folders));
   const all = runs.flat();
-  if (html !== undefined && collector !== undefined && all.length > 0)
-    await writeHtmlFile(collector, { file: html, paths, program, stated: given, reports: all, firstWrong });
-  else if (html !== undefined)
-    io.stderr.write(`${inert(html)} is not written: there is no advantage batch\n`);
+  if (html !== undefined && collector !== undefined) {
+    const about = { file: html, paths, program, stated: given, reports: all, firstWrong };
+    if (all.length > 0) await writeHtmlFile(collector, about);
+    else io.stderr.write(`${inert(html)} is not written: there is no advantage batch\n`);
+  }
   const together = pooledSteps([...steps, ...besides.reports]);
+  const next = nextOf(folders, verifiedOf(all, steps.length + besides.reports.length > 0));
   if (asJson === true) {
     const ofSteps = { steps: orNone([...steps, ...besides.reports]), together: orNone(together) };
+    const ofFolders = { trainers: orNone(folders.flatMap(foundOf)), next: orNone(next) };
     io.stdout.write(
-      `${json({ batches: all, ...present({ ...ofSteps, gaps: orNone(gaps), firstWrong }) })}\n`,
+      `${json({ batches: all, ...present({ ...ofSteps, gaps: orNone(gaps), firstWrong, ...ofFolders }) })}\n`,
     );
   } else {
     if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program), io.stdout.columns));
     writeSteps({ steps, besides, together, gaps }, { program, required }, io);
+    io.stdout.write(nextText(next, CAPTURE_INSTALL));
   }
   // That the steps of a dump of advantages lack columns takes nothing from its advantages.
   const off = besides.reports.filter(({ consistent }) => !consistent);
   const unreadable = errors.length > 0 || all.length + steps.length === 0;
   const status = exitOf(all, { steps: [...steps, ...off], required }, unreadable);
-  return status === EXIT.ok && gaps.length > 0 ? EXIT.unproven : status;
+  const isDoubtful = gaps.length > 0 || together.some(({ findings }) => findings.length > 0);
+  return status === EXIT.ok && isDoubtful ? EXIT.unproven : status;
+}
+
+/** The files of the paths by what reads them, and the folders by who wrote them. */
+async function recognisedSources(paths: readonly string[], { from, map }: StatedFiles) {
+  const sorted = await sourcesOf(paths, from === undefined ? undefined : anyAdapterOf(from), map);
+  return { ...sorted, folders: await recognised(sorted.folders) };
 }
 
 /** The reports of each file of the project's own format, and of each run of a trainer. */
@@ -311,20 +331,19 @@ async function verifyRun(
 }
 
 /** Beside dumps, files of the run are no surprise. */
-async function nothingText(paths: readonly string[], skipped: readonly string[]): Promise<string> {
-  return `${skipped.length > 0 ? await skippedText(skipped) : emptyText(paths)}\n`;
-}
-
-function emptyText(paths: readonly string[]): string {
-  return `${paths.map(inert).join(', ')}: no file that can be a batch or a dump`;
-}
-
-async function skippedText(skipped: readonly string[]): Promise<string> {
+async function nothingText(
+  paths: readonly string[],
+  skipped: readonly string[],
+  folders: readonly RecognisedFolder[],
+): Promise<string> {
+  if (skipped.length === 0)
+    return `${paths.map(inert).join(', ')}: no file that can be a batch or a dump\n${lookedForText(folders)}`;
   const names = skipped.slice(0, 3).map(inert).join(', ');
   const more = skipped.length > 3 ? ` and ${skipped.length - 3} more` : '';
   const table = await tableAmong(skipped);
-  const advice = table === undefined ? '' : `\n${inert(table.message)}`;
-  return `${plural(skipped.length, 'file')} in no known format skipped: ${names}${more} (--from NAME forces one of ${ADAPTERS.map(({ name }) => name).join(', ')})${advice}`;
+  // A table that only lacks the names of its columns is what the reader looks for.
+  const advice = table === undefined ? lookedForText(folders) : `${inert(table.message)}\n`;
+  return `${plural(skipped.length, 'file')} in no known format skipped: ${names}${more} (--from NAME forces one of ${ADAPTERS.map(({ name }) => name).join(', ')})\n${advice}`;
 }
 
 function bundleLine({ experiment, attempt, batch, version, sameReport }: BundleOf): string {

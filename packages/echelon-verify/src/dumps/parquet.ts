@@ -86,7 +86,7 @@ export async function* parquetRows(
   }
 }
 
-/** A function of node:zlib, undefined where the runtime lacks it. */
+/** A function of node:zlib, undefined if the runtime lacks it. */
 type Unpack = ((input: Uint8Array, options: { maxOutputLength: number }) => Uint8Array) | undefined;
 
 const COMPRESSORS: Compressors = {

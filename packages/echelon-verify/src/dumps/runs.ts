@@ -24,7 +24,7 @@ export function runsOf({ runOf = dirname }: Pick<DumpAdapter, 'runOf'>, files: r
   return [...runs].map(([run, own]) => ({ run, files: own }));
 }
 
-/** The files of a run, split where the configuration changes: a resumed run can have another one. */
+/** The files of a run, split at each change of the configuration: a resumed run can have another one. */
 export async function configured(
   { find }: Pick<DumpAdapter, 'find'>,
   files: readonly string[],

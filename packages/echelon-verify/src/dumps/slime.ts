@@ -27,7 +27,7 @@ import { openTorchFile, type TorchFile } from './torch-zip.ts';
 export const SLIME: DumpAdapter = {
   name: 'slime',
   title: 'slime dumps (torch; also miles)',
-  matches: ({ isZip, path }) => isZip && /\.pt$/i.test(path),
+  matches: ({ isZip, path, bytes }) => isZip && /\.pt$/i.test(path) && isRollout(bytes),
   estimators: formsOf('slime'),
   runOf,
   find: async (file, once = (_key, read) => read()) => {
@@ -49,6 +49,10 @@ export const SLIME: DumpAdapter = {
       yield stepOf(rollout, parts, options);
   },
 };
+
+/** A first key of both files. Weights and states of optimizers, which are zip files of torch as well, do not have it. */
+const isRollout = (start: Uint8Array): boolean =>
+  Buffer.from(start).toString('latin1').includes('rollout_id');
 
 const EVALUATION = /^eval_/;
 /** Folders of one run. */

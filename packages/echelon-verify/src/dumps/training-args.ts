@@ -49,11 +49,28 @@ export function checkpointsIn(folder: string): number[] {
 
 /** The settings in a torch file: its object, or that of a key. Undefined if there is none that can be read. */
 export async function readArguments(file: string, key?: string): Promise<TrainingArguments | undefined> {
+  return await readInert(file, (value) =>
+    plainState(key !== undefined && value instanceof PyDict ? value.get(key) : value),
+  );
+}
+
+/**
+ * The class of the object in a torch file, as `trl.trainer.grpo_config.GRPOConfig`, with its settings. The name is text: nothing is
+ * imported. Undefined if there is none that can be read.
+ */
+export async function readTypedArguments(
+  file: string,
+): Promise<{ readonly type: string; readonly settings: TrainingArguments } | undefined> {
+  return await readInert(file, (value) => {
+    const settings = plainState(value);
+    return settings && { type: String((value as PyObject).callable), settings };
+  });
+}
+
+/** What `read` makes of the object in a torch file; undefined if the file cannot be read. */
+async function readInert<T>(file: string, read: (value: unknown) => T | undefined): Promise<T | undefined> {
   try {
-    return await withSource(file, async (source) => {
-      const { value } = await openTorchFile(source);
-      return plainState(key !== undefined && value instanceof PyDict ? value.get(key) : value);
-    });
+    return await withSource(file, async (source) => read((await openTorchFile(source)).value));
   } catch (error) {
     if (error instanceof BatchFormatError || (error as NodeJS.ErrnoException).code !== undefined)
       return undefined;

@@ -1,4 +1,4 @@
-/** Faults that take a statistic over the whole batch where the estimator takes it over each group. */
+/** Faults that take a statistic over the whole batch, while the estimator takes it over each group. */
 
 import { significant } from 'command-kit/number';
 import { isPerToken } from '../format/batch.ts';
@@ -79,7 +79,7 @@ function mixed({ batch, own, reported }: CauseInput, score: Float64Array): Fault
   ];
 }
 
-/** What the estimator divides by in each group; NaN where all of its rows are 0. */
+/** What the estimator divides by in each group; NaN if all of its rows are 0. */
 function divisorsOfGroups(
   group: Int32Array,
   centered: Float64Array,

@@ -1,18 +1,16 @@
 /** Explains one token: the chain from its log-probs to its gradient coefficient, and the first stage that breaks. */
 
 import { significant } from 'command-kit/number';
-import type { Interval } from '../arithmetic/interval.ts';
-import { emptyInterval, errorOf } from '../arithmetic/interval.ts';
+import { errorOf } from '../arithmetic/interval.ts';
 import type { StepBatch } from '../format/step-batch.ts';
 import type { RowOutcome } from '../report/report.ts';
-import { SIDE } from '../step/losses/loss.ts';
-import { type StepModel, stepModel } from '../step/model/chain.ts';
 import { CODE, OUTCOMES } from '../step/model/judge.ts';
 import { integersOf } from '../step/model/layout.ts';
-import { lackingComputedWeight } from '../step/model/needs.ts';
+import type { StepModel } from '../step/model/model.ts';
 import { STAGES, type StageName } from '../step/model/step-report.ts';
-import { EXACT_CHECKS, maskFault } from '../step/stages/exact-checks.ts';
-import { tokenChecks } from '../step/stages/token-checks.ts';
+import { stepModel } from '../step/stages/chain.ts';
+import { maskFault } from '../step/stages/exact-checks.ts';
+import { comparisons, EXACT_STAGES, type TokenCheck } from '../step/stages/table.ts';
 import { precisionOf } from '../step/verify-step.ts';
 
 /** One line of the chain. */
@@ -72,7 +70,7 @@ export function explainToken(batch: StepBatch, row: number, token: number): Toke
     trajectory: nameOf(batch, 'trajectory', row),
     microBatch: model.layout.microBatchOf(row),
     lines,
-    causes: isTrained ? causesOf(model, row, at) : [],
+    causes: isTrained ? causesOf(model, row, at) : untrainedCauses(model, at),
   };
 }
 
@@ -84,9 +82,9 @@ function nameOf(batch: StepBatch, key: 'group' | 'trajectory', row: number): str
 /** The exact stages that the token breaks. */
 function exactLines(batch: StepBatch, at: number): ChainLine[] {
   const { id, sampledId } = batch.tokens;
-  const found = EXACT_CHECKS.filter(({ check }) => {
+  const found = EXACT_STAGES.filter(({ of }) => {
     let isWrong = false;
-    check(batch, (token) => {
+    of.check(batch, (token) => {
       isWrong ||= token === at;
     });
     return isWrong;
@@ -117,126 +115,74 @@ function untrainedLines({ tokens }: StepBatch, at: number): ChainLine[] {
   return [{ stage: 'mask', title: 'gradient', value: 0, error: 0, reported, outcome, note }];
 }
 
+/** Why a token outside the mask may have a gradient. */
+function untrainedCauses({ batch, chain, lacks }: StepModel, at: number): string[] {
+  const reported = batch.tokens.lossGradient?.[at];
+  if (reported === undefined || reported === 0 || lacks.gradient.length > 0) return [];
+  const { low, high } = chain.gradient;
+  return reported >= low && reported <= high
+    ? ['the loss is not multiplied by the mask: the token has the gradient of a trained one']
+    : [];
+}
+
+/** The log-prob, the stages that the token passes, and the divisor before the gradient. */
 function chainLines(model: StepModel, row: number, at: number): ChainLine[] {
-  const line = lineMaker(model, at);
-  return [
-    ...inputLines(model, at, line),
-    ...lossLines(model, at, line),
-    ...gradientLines(model, { row, at }, line),
-  ];
+  const lines = comparisons(model).map((check) => stageLine(model, check, at));
+  return [logProbLine(model, at), ...lines.slice(0, -1), divisorLine(model, row), ...lines.slice(-1)];
 }
 
-interface Found {
-  readonly term?: Interval | undefined;
-  readonly reported?: number | undefined;
-  readonly lacks?: readonly string[];
-  readonly note?: string;
-}
-type MakeLine = (stage: ChainLine['stage'], title: string, found: Found) => ChainLine;
-
-function lineMaker(model: StepModel, at: number): MakeLine {
-  const outcomeOf = outcomes(model, at);
-  return (stage, title, { term, reported, lacks = [], note = '' }) => {
-    const known = lacks.length === 0 ? term : undefined;
-    return {
-      stage,
-      title,
-      value: known?.value ?? null,
-      error: known === undefined ? null : errorOf(known),
-      reported: reported ?? null,
-      outcome: outcomeOf.get(stage as StageName) ?? null,
-      note: known === undefined ? `needs ${lacks.join(', ')}` : note,
-    };
+function stageLine(
+  model: StepModel,
+  { stage, of, reported, lacks, term, judge }: TokenCheck,
+  at: number,
+): ChainLine {
+  const { chain } = model;
+  const isJudged = reported !== undefined || stage === 'gradient';
+  const code = lacks.length > 0 || reported === undefined ? CODE.unverifiable : judge(chain, at);
+  const found = lacks.length > 0 ? undefined : term(chain, at);
+  return {
+    stage,
+    title: of.title,
+    value: found?.value ?? null,
+    error: found === undefined ? null : errorOf(found),
+    reported: reported?.[at] ?? null,
+    outcome: isJudged ? OUTCOMES[code]! : null,
+    note: noteOf(lacks, of.note?.(model)),
   };
 }
 
-const known = (value: number | undefined): Interval | undefined =>
-  value === undefined ? undefined : { value, low: value, high: value };
+const noteOf = (lacks: readonly string[], note = ''): string =>
+  lacks.length > 0 ? `needs ${lacks.join(', ')}` : note;
 
-function inputLines(model: StepModel, at: number, line: MakeLine): ChainLine[] {
-  const { batch, chain, lacks } = model;
-  const { tokens, step } = batch;
+/** A line of a number without an outcome. */
+function inputLine(
+  stage: 'log-prob' | 'divisor',
+  { value, lacks, note }: { value: number; lacks: readonly string[]; note: string },
+): ChainLine {
+  const [known, error] = lacks.length > 0 ? [null, null] : [value, 0];
+  return {
+    stage,
+    title: stage,
+    value: known,
+    error,
+    reported: null,
+    outcome: null,
+    note: noteOf(lacks, note),
+  };
+}
+
+function logProbLine({ batch: { tokens }, chain, lacks }: StepModel, at: number): ChainLine {
   const old = (tokens.oldLogProb ?? tokens.logProb)?.[at] ?? Number.NaN;
   const note = `old ${show(old)}, difference ${show(chain.state.logRatio)}`;
-  const weighted = step.rolloutCorrection !== undefined || tokens.rolloutWeight !== undefined;
-  const ratio = { term: chain.ratio, reported: tokens.reportedRatio?.[at], lacks: lacks.ratio };
-  const weight = weightOf(model, at);
-  return [
-    line('log-prob', 'log-prob', { term: known(tokens.logProb?.[at]), lacks: lacks.ratio, note }),
-    line('ratio', 'ratio', { ...ratio, note: ratioNote(model) }),
-    ...(weighted ? [line('weight', 'rollout weight', weight)] : []),
-  ];
+  return inputLine('log-prob', { value: tokens.logProb?.[at] ?? Number.NaN, lacks: lacks.ratio, note });
 }
 
-/** The weight that the stated correction gives: a recorded one is what is judged, never what is expected. */
-function weightOf({ batch, chain, lacks, computedWeight }: StepModel, at: number): Found {
-  const reported = batch.tokens.rolloutWeight?.[at];
-  if (reported === undefined) return { term: chain.weight, lacks: lacks.weight };
-  const term = emptyInterval();
-  computedWeight?.(at, term);
-  return { term, reported, lacks: lackingComputedWeight(batch) };
-}
-
-function lossLines({ batch, chain, lacks }: StepModel, at: number, line: MakeLine): ChainLine[] {
-  const { reportedLoss, reportedClipped, reportedKl } = batch.tokens;
-  const note = `advantage ${show(chain.state.advantage)}`;
-  const loss = { term: chain.loss.loss, reported: reportedLoss?.[at], lacks: lacks.loss, note };
-  const side = known(Math.max(0, chain.loss.side));
-  const clip = { term: side, reported: reportedClipped?.[at], lacks: lacks.loss };
-  const kl = { term: chain.kl.value, reported: reportedKl?.[at], lacks: lacks.kl };
-  return [
-    line('loss', 'policy loss', loss),
-    ...(reportedClipped === undefined ? [] : [line('clip', 'clip side', clip)]),
-    ...(hasKl(batch) ? [line('kl', 'KL value', kl)] : []),
-  ];
-}
-
-const hasKl = ({ step }: StepBatch): boolean => step.kl !== undefined && step.kl.placement === 'loss';
-
-function gradientLines(
-  model: StepModel,
-  { row, at }: { row: number; at: number },
-  line: MakeLine,
-): ChainLine[] {
-  const { batch, chain, lacks, layout } = model;
+function divisorLine(model: StepModel, row: number): ChainLine {
+  const { batch, lacks, layout } = model;
   const { aggregation } = batch.step;
   const scale = show(model.scaleOf(layout.microBatchOf(row)));
-  return [
-    line('divisor', 'divisor', {
-      term: known(model.divisorOf(row)),
-      lacks: lacks.aggregation,
-      note: `${aggregation?.mode} ${aggregation?.scope}, times ${scale}`,
-    }),
-    line('gradient', 'gradient', {
-      term: chain.gradient,
-      reported: batch.tokens.lossGradient?.[at],
-      lacks: lacks.gradient,
-      note: hasKl(batch) ? `policy ${show(chain.policyPart.value)}, KL ${show(chain.klPart.value)}` : '',
-    }),
-  ];
-}
-
-/** The outcome of each stage that the token has. */
-function outcomes(model: StepModel, at: number): Map<StageName, RowOutcome> {
-  return new Map(
-    tokenChecks(model).map(({ stage, lacks, judge }) => {
-      const code = lacks.length > 0 ? CODE.unverifiable : judge(model.chain, at);
-      return [stage, OUTCOMES[code]!] as const;
-    }),
-  );
-}
-
-/** Why a token is clipped: the number that is compared, and the limit. */
-function ratioNote({ chain: { loss, state }, lacks, loss: policyLoss, params }: StepModel): string {
-  const edge =
-    lacks.loss.length > 0 || loss.side === SIDE.none ? undefined : policyLoss?.edge?.(state, params);
-  if (edge === undefined) return '';
-  const { of, value, limit } = edge;
-  if (loss.side === SIDE.undecided)
-    return `${of} ${show(value)} is at the limit ${show(limit)}: either side is admitted`;
-  const clip = (loss.side === SIDE.lower ? policyLoss?.lowerSide : undefined) ?? 'clipped';
-  const sign = state.advantage > 0 ? '>' : '<';
-  return `${clip}: ${of} ${show(value)} is ${value > limit ? 'above' : 'below'} ${show(limit)}, advantage ${sign} 0`;
+  const note = `${aggregation?.mode} ${aggregation?.scope}, times ${scale}`;
+  return inputLine('divisor', { value: model.divisorOf(row), lacks: lacks.aggregation, note });
 }
 
 /** Simple relations between the reported gradient and the parts of the expected one. */

@@ -55,7 +55,7 @@ export interface BatchEstimator<N extends EstimatorName = EstimatorName> {
  */
 export const PREPARATIONS = ['padded', 'balanced', 'padded-balanced'] as const;
 
-/** Where a batch comes from. A field is there only where the producer states it. */
+/** Where a batch comes from. A field is present only if the producer states it. */
 export interface BatchProvenance {
   readonly experiment?: string;
   readonly attempt?: number;
@@ -73,9 +73,9 @@ export interface BatchProvenance {
 /** The distinct observations of a batch, in the order of their ids. */
 export interface ObservationDictionary {
   readonly count: number;
-  /** Canonical texts (see observation.ts), where the batch carries them. */
+  /** Canonical texts (see observation.ts), if the batch carries them. */
   readonly texts?: readonly string[];
-  /** 16 bytes each, where the batch came with them. */
+  /** 16 bytes each, if the batch came with them. */
   readonly digests?: Uint8Array;
 }
 
@@ -108,7 +108,7 @@ export interface Batch {
   /** The distinct actions, as people read them. */
   readonly actionTexts?: readonly string[];
   readonly reward?: Float64Array;
-  /** 0 where the invalid-action penalty applies. */
+  /** 0 if the invalid-action penalty applies. */
   readonly actionValid?: Uint8Array;
   readonly tokenLevelRewardSum?: Float64Array;
   /** How far each score may be from the trainer's number, if the file gives its parts only. */
@@ -127,7 +127,7 @@ export interface Batch {
   readonly unreported?: Uint8Array;
 }
 
-/** The kernel's view of a batch. Throws a BatchFormatError where the batch has no observations. */
+/** The kernel's view of a batch. Throws a BatchFormatError if the batch has no observations. */
 export function stepColumns(batch: Batch): StepColumns {
   const { rows, group, trajectory, observation } = batch;
   if (observation === undefined) throw missingColumn(batch, 'observation');

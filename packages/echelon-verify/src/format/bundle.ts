@@ -80,7 +80,7 @@ export function readBundleHead(bytes: Uint8Array, file: string): BundleHead | un
   }
 }
 
-/** SHA-256 of a report (hex), whatever the order of its keys: equal where two verifiers found the same. */
+/** SHA-256 of a report (hex), whatever the order of its keys: equal if two verifiers found the same. */
 export function reportDigest(report: BatchReport | unknown): string {
   return createHash('sha256').update(sortedJson(report)).digest('hex');
 }

@@ -70,7 +70,7 @@ function describe(fault: BatchFault): string {
   return `${place}: expected ${fault.expected}${fault.found === undefined ? '' : `, found ${fault.found}`}`;
 }
 
-/** A few words for a value in a message: its kind, and its text where that is short. */
+/** A few words for a value in a message: its kind, and its text if that is short. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

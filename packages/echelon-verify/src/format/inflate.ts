@@ -5,7 +5,7 @@ import { BatchFormatError } from './format-error.ts';
 /** Bytes that a compressed file may unfold to. */
 export const MAX_INFLATED_BYTES = 1024 * 1024 * 1024;
 
-/** True where the bytes begin as gzip does. */
+/** True if the bytes begin as gzip does. */
 export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }

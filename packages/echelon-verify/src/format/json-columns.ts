@@ -22,7 +22,7 @@ export function invalidAt(place: Place, field: string, expected: string, value: 
   return faultAt(place, { code: 'invalid', field, expected, found: describeValue(value) });
 }
 
-/** The array of a column with one entry per row; undefined where the batch leaves it out. */
+/** The array of a column with one entry per row; undefined if the batch omits it. */
 export function columnOf(place: Place, field: string, value: unknown, rows: number): unknown[] | undefined {
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw invalidAt(place, field, `an array of ${rows} entries`, value);

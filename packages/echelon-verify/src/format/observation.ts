@@ -9,7 +9,7 @@
 export type ObservationValue = unknown;
 
 /**
- * The canonical text: two observations are equal exactly where their canonical texts are. It is JSON without
+ * The canonical text: two observations are equal exactly if their canonical texts are. It is JSON without
  * spaces, with true and false as 1 and 0, arrays flat, objects as sorted lists of pairs.
  */
 export function canonicalText(value: ObservationValue): string {

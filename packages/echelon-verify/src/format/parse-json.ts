@@ -11,7 +11,7 @@ export const JSON_LIMITS = { depth: 64, containers: 4_000_000, keyBytes: 2 ** 16
 
 /**
  * Parses a JSON file in bounded time and memory. Integers that a double cannot hold come out as bigint, so that
- * two of them are equal only where the texts are. Throws a BatchFormatError for what is not JSON, or is larger
+ * two of them are equal only if the texts are. Throws a BatchFormatError for what is not JSON, or is larger
  * or deeper than the limits, or gives a key twice.
  */
 export function parseJson(bytes: Uint8Array, file: string): unknown {

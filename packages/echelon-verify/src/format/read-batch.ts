@@ -162,12 +162,12 @@ function rewardColumns(place: Place, batch: JsonObject, rows: number): Batch['re
   );
 }
 
-/** True where gamma and the penalty must be stated: the estimator uses returns, and there are rewards to make them of. */
+/** True if gamma and the penalty must be stated: the estimator uses returns, and there are rewards to make them of. */
 function needsReturns(params: JsonObject, batch: JsonObject): boolean {
   return Array.isArray(batch.reward) && usesReturns(params.estimator ?? 'hgpo');
 }
 
-/** Returns that the estimator does not use can be checked only where gamma is stated: else they count as not there. */
+/** Returns that the estimator does not use can be checked only if gamma is stated: else they count as absent. */
 function usedOf(reported: JsonObject, { estimator, gamma }: JsonObject): JsonObject {
   if (usesReturns(estimator ?? 'hgpo') || typeof gamma === 'number') return reported;
   const { stepReward: _unused, ...used } = reported;

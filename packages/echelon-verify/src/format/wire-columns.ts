@@ -15,7 +15,7 @@ export interface WireColumn {
   readonly rows: number;
 }
 
-/** The column's own buffer, aligned; undefined where the column is empty although the batch has rows. */
+/** The column's own buffer, aligned; undefined if the column is empty although the batch has rows. */
 function columnBuffer(place: Place, column: WireColumn, width: number): ArrayBuffer | undefined {
   const { field, bytes, rows } = column;
   if (bytes.length === 0 && rows > 0) return undefined;

@@ -108,7 +108,7 @@ export interface GoalReturnRule {
 /**
  * Step returns from distances, float64, one per row: `goalReward` · γ^d with d the distance of the next observation
  * (`absolute`), the same less the distance of the observation plus 1 (`progress`), or plus 1 (`with-cost`). The penalty is
- * taken off where the action was invalid. The environment's rewards are not used.
+ * taken off if the action was invalid. The environment's rewards are not used.
  */
 export function goalReturns(
   { from, to }: GoalDistances,

@@ -11,7 +11,7 @@ import type { Finding } from '../report/report.ts';
 /** Groups below this number of rows say nothing about a drifting mean. */
 const MIN_GROUP_ROWS = 8;
 
-/** A group leans where |mean| is above this share of the root mean square of its advantages. */
+/** A group leans if |mean| is above this share of the root mean square of its advantages. */
 const LEAN = 0.6;
 
 /** All warnings about the data. Linear in the rows. */
@@ -99,7 +99,7 @@ function groupWarnings(batch: Batch): Finding[] {
 }
 
 /**
- * Groups whose trajectories start apart, where starts recur at all. In an environment that begins with what a person
+ * Groups whose trajectories start apart, if starts recur at all. In an environment that begins with what a person
  * or a model says, hardly two starts are alike, and that they differ says nothing.
  */
 function differentStarts({ group, trajectory, observation, groupNames, rows, ...batch }: Batch): Finding[] {

@@ -12,7 +12,7 @@ export interface FindingKind {
   readonly remedy: string;
 }
 
-/** All codes. An `error` is where the batch contradicts itself or what it states; all else is a `warning`. */
+/** All codes. An `error`: the batch contradicts itself or what it states; all else is a `warning`. */
 export const FINDINGS = {
   'wrong-rows': {
     severity: 'error',

@@ -18,7 +18,7 @@ export const DISPLAY_FLOOR = 0.01;
 /** Rows listed in a report or a finding at most; the counters hold the full number. */
 export const MAX_LISTED_ROWS = 1000;
 
-/** An `error` is where the batch contradicts itself or its stated parameters; a `warning` is poor or missing data. */
+/** An `error`: the batch contradicts itself or its stated parameters; a `warning` is poor or missing data. */
 export type Severity = 'error' | 'warning';
 
 /**
@@ -31,7 +31,7 @@ export interface Finding {
   /** A key of {@link FINDINGS}. */
   code: string;
   severity: Severity;
-  /** Rows concerned, the first {@link MAX_LISTED_ROWS}; empty where the whole batch is. */
+  /** Rows concerned, the first {@link MAX_LISTED_ROWS}; empty if the whole batch is. */
   rows: number[];
   /** What is wrong, with numbers, and how to fix it. */
   message: string;

@@ -8,9 +8,8 @@ import { type Finding, MAX_LISTED_ROWS } from '../report/report.ts';
 import { stepFinding } from '../report/step-findings.ts';
 import { engineStatistics } from './engines/sums.ts';
 import { aggregationOf } from './model/aggregations.ts';
-import { type StepModel, stepModel } from './model/chain.ts';
-import { coverageOf } from './model/coverage.ts';
 import { CODE } from './model/judge.ts';
+import type { StepModel } from './model/model.ts';
 import { isBfloat16 } from './model/precision.ts';
 import {
   type RowCounts,
@@ -20,14 +19,15 @@ import {
   type WrongToken,
 } from './model/step-report.ts';
 import { addToken, emptySums, type MicroBatchSums, sumRejected } from './model/sums.ts';
-import { checkDenominators } from './stages/denominators.ts';
-import { EXACT_CHECKS } from './stages/exact-checks.ts';
+import { stepModel } from './stages/chain.ts';
+import { coverageOf } from './stages/coverage.ts';
+import { checkDenominators } from './stages/denominator.ts';
 import { checkValues } from './stages/reported-values.ts';
 import { type FindEstimated, rowStages } from './stages/row-checks.ts';
 import { rowFindings } from './stages/row-findings.ts';
 import { sharedFactor } from './stages/shared-factor.ts';
 import { stepFindings } from './stages/statistics.ts';
-import { type TokenCheck, tokenChecks } from './stages/token-checks.ts';
+import { EXACT_STAGES, STAGE_NAMES, type TokenCheck, tokenChecks } from './stages/table.ts';
 
 /** Wrong tokens that a report lists, and each stage for it. */
 const MAX_LISTED = 100;
@@ -144,11 +144,11 @@ function verifyTokens(model: StepModel): TokensFound {
   const all = tokenChecks(model);
   const checks = all.filter(({ lacks }) => lacks.length === 0);
   const counts = new Float64Array(4 * checks.length);
-  const factors = checks.map(({ stage, compared }) => compared && sharedFactor(model, stage, compared));
+  const factors = checks.map((check) => sharedFactor(model, check));
   const sums = emptySums(layout.microBatches);
-  const { reported, microBatches } = batch.step;
+  const { reported: values, microBatches } = batch.step;
   const needsSums =
-    Object.keys(reported).length > 0 ||
+    Object.keys(values).length > 0 ||
     microBatches.some((one) => one.reportedLoss !== undefined || one.reported !== undefined);
   const wrong: WrongToken[] = [];
   const worst = new Uint8Array(batch.rows);
@@ -212,9 +212,9 @@ function countsOf(found: Float64Array): RowCounts {
 function exactStages(batch: StepBatch, worst: Uint8Array): { stages: StageReport[]; wrong: WrongToken[] } {
   const { offset } = batch.tokens;
   const wrong: WrongToken[] = [];
-  const stages = EXACT_CHECKS.flatMap(({ stage, check }): StageReport[] => {
+  const stages = EXACT_STAGES.flatMap(({ stage, of }): StageReport[] => {
     let listed = 0;
-    const found = check(batch, (token) => {
+    const found = of.check(batch, (token) => {
       const row = rowOf(offset, token);
       worst[row] = CODE.wrong;
       if (listed++ < MAX_LISTED) wrong.push({ row, token: token - offset[row]!, stage });
@@ -288,8 +288,7 @@ function valueStage(values: StepReport['values']): StageReport[] {
 }
 
 function inOrder(stages: readonly StageReport[]): StageReport[] {
-  const names = Object.keys(STAGES);
-  return [...stages].sort((a, b) => names.indexOf(a.stage) - names.indexOf(b.stage));
+  return [...stages].sort((a, b) => STAGE_NAMES.indexOf(a.stage) - STAGE_NAMES.indexOf(b.stage));
 }
 
 /** A stage in one line, for people. */

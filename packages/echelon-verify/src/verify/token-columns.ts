@@ -4,10 +4,11 @@ import { cut } from 'command-kit/cut';
 import { finite } from '../explain/explain.ts';
 import type { Names, StepBatch } from '../format/step-batch.ts';
 import type { RowOutcome } from '../report/report.ts';
-import { type StepModel, stepModel } from '../step/model/chain.ts';
 import { CODE, OUTCOMES } from '../step/model/judge.ts';
+import type { StepModel } from '../step/model/model.ts';
 import type { StageName } from '../step/model/step-report.ts';
-import { tokenChecks } from '../step/stages/token-checks.ts';
+import { stepModel } from '../step/stages/chain.ts';
+import { tokenChecks } from '../step/stages/table.ts';
 import { precisionOf, verifyStep } from '../step/verify-step.ts';
 
 /** One micro-batch, and how its rows are. */

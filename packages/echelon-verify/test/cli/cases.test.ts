@@ -75,6 +75,25 @@ const ALL: readonly Case[] = [
     exit: 2,
     says: [/--map group=uid,reward=score,advantage=advantage,step=step/],
   },
+  { path: 'slime-179/right.json', exit: 3, says: [/1 of 1 step ok/] },
+  { path: 'slime-179/right-weights.json', exit: 3, says: [/1 of 1 step ok/] },
+  {
+    path: 'slime-179/wrong.json',
+    exit: 1,
+    says: [/likely cause: the rollout weight is the ratio of the current policy/],
+  },
+  {
+    path: 'slime-179/wrong-weights.json',
+    exit: 1,
+    says: [
+      /weight +13 +0 +198/,
+      /likely cause: of the recorded weights: .* the current policy to the rollout engine/,
+    ],
+  },
+  { path: 'roll-444/right.json', exit: 3, says: [/1 of 1 step ok/] },
+  { path: 'roll-444/wrong.json', exit: 1, says: [/likely cause: the loss is not multiplied by the mask/] },
+  { path: 'agent-lightning-559/right.json', exit: 3, says: [/1 of 1 step ok/] },
+  { path: 'agent-lightning-559/wrong-two-rows.json', exit: 3, says: [/rows-apart: 2 rows of 16/] },
   { path: 'grpo-flat-2/right.jsonl', exit: 0, stated: { ...MAPPED, params: { epsilon: 1e-4 } } },
   {
     path: 'grpo-flat-2/wrong.jsonl',

@@ -44,6 +44,40 @@ test('echelon verify ends with 0 if the required stages are verified, and says w
   assert.equal((await verified(exampleBatch(), false, ['gradient', 'once'])).status, 3);
 });
 
+test('a warning about a step ends with 3 although every required stage is verified', async () => {
+  const batch = exampleBatch();
+  // The rollout engine reports no log-probs, only placeholders.
+  const { logProb } = batch.tokens as { logProb: number[] };
+  const wide = Array.from({ length: 40 }, () => logProb).flat();
+  const column = (value: (at: number) => number) => wide.map((_, at) => value(at));
+  const rows = Array.from({ length: 40 }, (_, row) => row);
+  Object.assign(batch.step, {
+    microBatches: [{}],
+    reported: {},
+    dataParallelSize: 1,
+    aggregation: { mode: 'token-sum' },
+  });
+  Object.assign(batch, {
+    group: rows.map(String),
+    trajectory: rows.map(String),
+    microBatch: rows.map(() => 0),
+  });
+  const tokens = {
+    offset: [...rows, 40].map((row) => 5 * row),
+    mask: column(() => 1),
+    logProb: wide,
+    oldLogProb: wide,
+    reportedAdvantage: column(() => 0.5),
+    lossGradient: column(() => -0.5),
+  };
+  const required: StageName[] = ['gradient'];
+  assert.equal((await verified({ ...batch, tokens }, false, required)).status, 0);
+  const own = { ...batch, tokens: { ...tokens, rolloutLogProb: column(() => 0) } };
+  const { text, status } = await verified(own, false, required);
+  assert.match(text, /warning log-prob-placeholder/);
+  assert.equal(status, 3);
+});
+
 test('echelon verify names the batch of advantages as all that a step with every column lacks', async () => {
   const batch = exampleBatch();
   Object.assign(batch, { policyVersionStart: [40, 40], policyVersionEnd: [40, 40] });

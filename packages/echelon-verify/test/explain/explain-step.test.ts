@@ -86,6 +86,20 @@ test('a gradient that each rank divided by its own tokens is explained with both
   ]);
 });
 
+test('a reported loss is explained beside the loss with its weight, and the ratio of a row beside that ratio', () => {
+  const batch = exampleBatch();
+  batch.step.policyLoss = { name: 'gspo' };
+  Object.assign(batch.tokens, { rolloutWeight: [2, 2, 2, 1, 1], reportedLoss: [-1, -1, -1, 0.5, 0.5] });
+  batch.tokens.reportedRatio = [1.1, 1.1, 1.1, 1, 1];
+  batch.step.rolloutCorrection = { level: 'token', action: 'unknown' };
+  batch.tokens.logProb = [-0.4, -1.4, 0, -2, -0.7];
+  batch.tokens.oldLogProb = [-0.5, -1.5, -0.1, -2, -0.7];
+  const lines = explainToken(readOne(batch), 0, 0).lines;
+  const expected = (stage: string) => lines.find((line) => line.stage === stage)!.value!;
+  assert.ok(Math.abs(expected('ratio') - Math.exp(0.1)) < 1e-6);
+  assert.ok(Math.abs(expected('loss') + 0.5 * 2 * Math.exp(0.1)) < 1e-6);
+});
+
 test('a token that is not there is refused with its place', () => {
   assert.throws(() => explainToken(readOne(exampleBatch()), 1, 2), /no token 2 of row 1/);
 });

@@ -57,8 +57,10 @@ ${rows.map(({ row }) => row).join('\n')}
 ### Through our hook
 
 The bugs are also planted into trainings of TRL 1.16.0 and into verl 0.9.1's engine and losses, on two ranks that are connected with gloo, with
-three micro-batches each and rows of unequal length. The hook records the ranks, and \`echelon verify\` reads their folder. No bug ends with exit
-status 0: it is 1 if something is wrong, and 3 for a finding alone, or if the stages that would show the bug are not verified.
+three micro-batches each and rows of unequal length. The hook records the ranks, and \`echelon verify\` joins their files and counts the
+denominators from their masks; without the file of one rank, denominators and gradients are unverifiable. No bug ends with exit status 0: it
+is 1 if something is wrong, and 3 for a finding alone, whichever stages are verified. Bugs of rows and masks are planted between the driver
+and the loss of verl, and between generation and loss of TRL.
 Without a bug, the same settings give nothing wrong and no finding, on two and four ranks, in float32 and bfloat16. vLLM is replaced by the
 trainer's own model with a little noise. Tests: \`deploy/capture/tests/test_planted_trl_full.py\` and \`test_planted_verl_full.py\`, which compare
 with \`test/golden/steps/planted-hooks.json\`; \`ECHELON_RECORD=1\` renews it.
@@ -88,21 +90,6 @@ ${powerTable()}
 | bug | why |
 | --- | --- |
 ${MISSED.map(({ source, why }) => `| ${source} | ${why} |`).join('\n')}
-
-## Through the capture hooks, on several ranks
-
-The hooks record trainings on ranks that are connected with gloo, three micro-batches each, with rows of unequal length. \`echelon verify\` joins the
-files of the ranks and counts denominators from their masks. Of the 21 public bugs of denominators and loss scales, the tests plant all that a
-hook can see into the trainers' own functions, and bugs between generation and loss, and of reported values. Each is found. Without the file of one
-rank, denominators and gradients are unverifiable.
-
-| trainer | ranks | right configurations | planted denominators and scales | planted rows, masks and reported values | missed |
-| --- | --- | --- | --- | --- | --- |
-| verl 0.9.1, its engine and losses | 2 and 4 | 7, of which 2 in bfloat16 | 13 | 2 | 0 |
-| TRL 1.16.0, trainings | 2, and 4 of them on 4 | 8, of which 1 in bfloat16 | 13 | 6 | 0 |
-
-Not planted: Megatron-LM #6660 doubles gradients after the loss, which no hook of the loss sees; the gradient norm shows it. Tests:
-\`deploy/capture/tests/test_verl_ranks.py\`, \`deploy/capture/tests/test_trl_ranks.py\`.
 
 ## No false alarm
 

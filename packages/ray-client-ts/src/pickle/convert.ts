@@ -12,7 +12,7 @@ export interface ConvertOptions {
 
 /**
  * Turns what {@link readPickle} yields into plain JavaScript: tuples become arrays, dictionaries become
- * objects (or a Map where a key is no string), numpy scalars become numbers, one-dimensional numpy arrays
+ * objects (or a Map if a key is no string), numpy scalars become numbers, one-dimensional numpy arrays
  * become typed arrays (booleans: arrays). What is shared stays shared.
  * Throws {@link RayPickleError} naming the class of anything else, and for cycles.
  */
@@ -78,7 +78,7 @@ function convertInstance(node: PyObject, inner: (value: unknown) => unknown): un
   throw new RayPickleError(`a value of type ${name} cannot be read`);
 }
 
-/** `module.qualname` of what an object is made from; `?` where that is no name. */
+/** `module.qualname` of what an object is made from; `?` if that is no name. */
 export function className(node: PyObject): string {
   if (node.callable instanceof PyGlobal) return node.callable.toString();
   // A class that travels by value: `_make_skeleton_class(type, name, …)`, perhaps inside `_class_setstate(…)`.

@@ -289,7 +289,7 @@ function setItems(m: Machine, flat: readonly unknown[]): void {
   for (let index = 0; index < flat.length; index += 2) entries.push([flat[index], flat[index + 1]]);
 }
 
-/** Two's complement, little-endian, any length; a bigint only where a number would not be exact. */
+/** Two's complement, little-endian, any length; a bigint only if a number would not be exact. */
 function littleEndianInteger(bytes: Uint8Array): number | bigint {
   if (bytes.length > 4096) throw new RayPickleError(`an integer of ${bytes.length} bytes is not supported`);
   if (bytes.length === 0) return 0;

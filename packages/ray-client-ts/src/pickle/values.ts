@@ -12,7 +12,7 @@ export class PyFloat {
   }
 }
 
-/** A Python tuple, to be written where a list would not do. Read tuples come as arrays. */
+/** A Python tuple, for places that take no list. Read tuples come as arrays. */
 export class PyTuple {
   readonly items: readonly unknown[];
 

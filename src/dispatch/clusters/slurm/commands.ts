@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { SlurmPlace } from '../../../store/clusters/types.ts';
+import { PARTITION_FIELDS, type PartitionNodes, toPartitionNodes } from './limits.ts';
 
 /*
  * Slurm's own commands, on this machine or by OpenSSH on its login node. Nothing of a spec is ever an argument, and every
@@ -35,6 +36,8 @@ export interface Slurm {
   list(place: SlurmPlace): Promise<ListedJob[]>;
   /** Submits a job, and returns its id. Throws {@link SlurmError}. */
   submit(place: SlurmPlace, job: Submission): Promise<string>;
+  /** The nodes of the partition, by their sizes. */
+  nodes(place: SlurmPlace): Promise<PartitionNodes[]>;
   cancel(place: SlurmPlace, job: string): Promise<void>;
   /** Writes a file of mode 0600 below a directory of mode 0700. */
   write(place: SlurmPlace, path: string, text: string): Promise<void>;
@@ -74,6 +77,11 @@ export function createSlurm(): Slurm {
       if (job === undefined)
         throw new SlurmError('silent', `sbatch answered: ${answer.trim().slice(0, 300)}`);
       return job;
+    },
+    async nodes(place) {
+      const options = ['--noheader', '--exact', `--partition=${place.partition}`];
+      const text = await run(place, ['sinfo', ...options, `--format=${PARTITION_FIELDS}`]);
+      return text.split('\n').flatMap(toPartitionNodes);
     },
     async cancel(place, job) {
       await run(place, ['scancel', job]);

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { newRequestId } from '../../../core/ids.ts';
+import { JOB_LABEL } from '../../../scheduler/slurm-words.ts';
 import type { Cluster, SlurmJob, SlurmPlace, SlurmState } from '../../../store/clusters/types.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Log } from '../../log.ts';
 import { createLoop, type Loop } from '../../loop.ts';
 import { type AddRequest, type AddSecret, requestAdd } from '../cluster-commands.ts';
 import { type Slurm, SlurmError } from './commands.ts';
-import { commentOf, decideSlurm, isLive, JOB_LABEL, type JoinedNode, seenJobs } from './decide.ts';
+import { commentOf, decideSlurm, isLive, type JoinedNode, problemOf, rayOfHead, seenJobs } from './decide.ts';
+import { whyNever } from './limits.ts';
 
 /*
  * Rounds with Slurm: one dispatcher at a time asks it for the nodes that queued experiments need, registers the Ray of a head
@@ -80,19 +82,25 @@ async function round(deps: RoundsDeps, cluster: Cluster): Promise<void> {
     const last = failedAt.at(-1) ?? Number.POSITIVE_INFINITY;
     const streak = jobs.some(({ node, askedAt }) => node !== null && askedAt > last) ? [] : failedAt;
     const problem = why ?? (streak.length > 0 ? state.problem : null);
-    if (!(await record({ jobs, failedAt: streak, answeredAt: now, problem }))) return;
+    if (!(await record({ jobs, failedAt: streak, answeredAt: now }))) return;
     const head = await register(deps, { cluster, place, state });
     const wanted = cluster.asked?.nodes.reduce((sum, { count }) => sum + count, 0) ?? 0;
-    const decision = decideSlurm(place, state, { wanted, head, now });
-    await record({ waitsUntil: decision.waitsUntil });
+    const gangs = cluster.asked?.gangs ?? [];
+    const decision = decideSlurm(place, state, { wanted, gangs, head, now });
+    const isNodeAsked = decision.ask.some(({ role }) => role === 'node');
+    // If sinfo is not answered, sbatch says what it thinks of the request.
+    const sizes = isNodeAsked ? await slurm.nodes(place).catch(() => []) : [];
+    const never = whyNever(place, sizes);
+    await record({ waitsUntil: decision.waitsUntil, problem: never ?? problem });
     for (const { job, why: reason } of decision.cancel)
       await cancel(deps, { place, job, reason, record, state: () => state });
-    if (decision.ask.length > 0) await writeNotes(slurm, cluster, state.token);
-    for (const role of decision.ask)
-      await ask(deps, { cluster, place, role, head, record, now, state: () => state });
+    if (decision.ask.length === 0 || never !== null) return;
+    await writeNotes(slurm, cluster, state.token);
+    for (const { role, count } of decision.ask)
+      await ask(deps, { cluster, place, role, count, head, record, now, state: () => state });
   } catch (error) {
     if (!(error instanceof SlurmError)) throw error;
-    await record({ problem: error.message });
+    await record({ problem: problemOf(error, state.answeredAt, now) });
   }
 }
 
@@ -131,8 +139,9 @@ async function register(
   const job = state.jobs.find((one) => one.role === 'head' && isLive(one) && one.state === 'RUNNING');
   if (job === undefined || job.job === null) return null;
   const text = await slurm.read(place, `${notesOf(place, cluster.name)}/${job.job}.json`);
-  if (text === null) return null;
-  const { head, client } = JSON.parse(text) as { head: string; client: string };
+  const ray = text === null ? null : rayOfHead(text);
+  if (ray === null) return null;
+  const { head, client } = ray;
   const address = `ray://${client}`;
   if (cluster.ray?.address !== address || !cluster.answering) {
     const request: AddRequest = {
@@ -177,16 +186,18 @@ async function ask(
     cluster: Cluster;
     place: SlurmPlace;
     role: SlurmJob['role'];
+    count: number;
     head: string | null;
     now: number;
     record: Record_;
     state: () => SlurmState;
   },
 ): Promise<void> {
-  const { cluster, place, role, head, now, record, state } = one;
+  const { cluster, place, role, count, head, now, record, state } = one;
   const job: SlurmJob = {
     request: newRequestId(),
     role,
+    count,
     askedAt: now,
     job: null,
     state: 'asked',
@@ -206,7 +217,7 @@ async function ask(
     const id = await slurm.submit(place, {
       name: `echelon-${cluster.name}-${role}`,
       comment: commentOf(installation, job),
-      options: optionsOf(place, role, notes),
+      options: optionsOf(place, { role, count }, notes),
       script: `${notes}/node.sh`,
       args: argumentsOf(place, role, { notes, head }),
     });
@@ -225,15 +236,19 @@ async function ask(
 }
 
 /** The options of `sbatch`, all from the record of the cluster. */
-function optionsOf(place: SlurmPlace, role: SlurmJob['role'], notes: string): string[] {
+function optionsOf(
+  place: SlurmPlace,
+  { role, count }: Pick<SlurmJob, 'role' | 'count'>,
+  notes: string,
+): string[] {
   const { account, qos, constraint, exclusive, node, noticeSeconds } = place;
   const isHead = role === 'head';
   const stated = { account, qos, ...(!isHead && { constraint }) };
   return [
     `--partition=${isHead ? (place.headPartition ?? place.partition) : place.partition}`,
     ...Object.entries(stated).flatMap(([name, value]) => (value === null ? [] : [`--${name}=${value}`])),
-    '--nodes=1',
-    '--ntasks=1',
+    `--nodes=${count}`,
+    '--ntasks-per-node=1',
     `--time=${isHead ? place.headMinutes : place.minutes}`,
     `--cpus-per-task=${isHead ? 1 : node.cpus}`,
     ...(isHead || node.gpus === 0 ? [] : [`--gpus-per-node=${node.gpus}`]),

@@ -59,7 +59,7 @@ export async function beginCommand(
 }
 
 /** The cluster of that name. Throws EchelonError `cluster-not-found` with the nearest one. */
-export async function clusterOf(store: Store, name: string): Promise<Cluster> {
+export async function clusterOf(store: Pick<Store, 'clusters' | 'commands'>, name: string): Promise<Cluster> {
   const [found] = await store.clusters.list([name]);
   if (found) return found;
   const known = (await store.clusters.list()).map((cluster) => cluster.name);
@@ -69,7 +69,7 @@ export async function clusterOf(store: Store, name: string): Promise<Cluster> {
 }
 
 /** The command of that id. Throws EchelonError `not-found`. */
-export async function commandOf(store: Store, id: string): Promise<Command> {
+export async function commandOf(store: Pick<Store, 'clusters' | 'commands'>, id: string): Promise<Command> {
   const command = COMMAND_ID.test(id) ? await store.commands.get(id) : undefined;
   if (command === undefined) throw new EchelonError('not-found', `There is no command ${id.slice(0, 40)}.`);
   return command;

@@ -7,7 +7,11 @@ import type { Pauses } from '../../../store/queue/types.ts';
 import type { Store } from '../../../store/store.ts';
 
 /** All clusters, by name, as they are shown. */
-export async function clusterViews({ store }: { store: Store }): Promise<ClusterView[]> {
+export async function clusterViews({
+  store,
+}: {
+  store: Pick<Store, 'clusters' | 'queue'>;
+}): Promise<ClusterView[]> {
   const clusters = await store.clusters.list();
   const pauses = await store.queue.pauses();
   const views = await Promise.all(clusters.map((cluster) => clusterView({ store }, cluster, pauses)));
@@ -16,7 +20,7 @@ export async function clusterViews({ store }: { store: Store }): Promise<Cluster
 
 /** Names what is shown: a field that is added to the record later, such as a secret, is not. */
 export async function clusterView(
-  { store }: { store: Store },
+  { store }: { store: Pick<Store, 'clusters' | 'queue'> },
   cluster: Cluster,
   known?: Pauses,
 ): Promise<ClusterView> {
@@ -100,7 +104,7 @@ const HELD: readonly string[] = ['launching', 'running', 'cancelling'];
  * written: once it answers, or has never been silent, the reason is the record's own.
  */
 export async function withSilence<T extends Pick<Experiment, 'state' | 'cluster' | 'reason'>>(
-  { store }: { store: Store },
+  { store }: { store: Pick<Store, 'clusters' | 'queue'> },
   experiments: readonly T[],
 ): Promise<T[]> {
   const isHeld = ({ state, cluster }: T) => cluster !== null && HELD.includes(state);

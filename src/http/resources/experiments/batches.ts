@@ -71,7 +71,7 @@ function addRead(app: App, { store }: RouteDeps): void {
 
 /** A recorded batch of an experiment that the caller may see. Throws EchelonError `not-found`. */
 export async function batchOf(
-  store: Store,
+  store: Pick<Store, 'batches'>,
   { id, attempt, batch }: { id: string; attempt: number; batch: number },
 ): Promise<BatchRecord> {
   const record = await store.batches.get(id, attempt, batch);
@@ -94,7 +94,7 @@ export async function recomputed<T>(work: Promise<T>, refusal: string): Promise<
 }
 
 /** Reads pages of an experiment's batches; cursors of one list fit all that are made here. */
-export function createBatchPages(store: Store, secret: string) {
+export function createBatchPages(store: Pick<Store, 'batches'>, secret: string) {
   const cursors = createCursors(secret);
   return {
     async page(id: string, { cursor, limit = 50 }: { cursor?: string; limit?: number }) {

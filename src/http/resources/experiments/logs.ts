@@ -173,7 +173,7 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
         const first = await pages.next();
         reply.hijack(); // it takes as long as the client does
         reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
-        // One page waits for a slow client; where reading fails, the connection is cut: that is no end of a log.
+        // One page waits for a slow client. If reading fails, the connection is cut: that is no end of a log.
         const text = Readable.from(withFirst(first, pages), { highWaterMark: 1 });
         await pipeline(text, reply.raw, { signal: refused }).catch((error: unknown) =>
           log.info({ err: error, experiment: id }, 'download of a log interrupted'),

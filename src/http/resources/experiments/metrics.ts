@@ -178,7 +178,7 @@ function valuesOf({ event }: StreamEntry): number | undefined {
   return event.type === 'metrics' ? Object.keys(event.values).length : undefined;
 }
 
-/** The values of metric events as one series for each name (of `names`, where given), in order of first appearance. */
+/** The values of metric events as one series for each name (of `names`, if given), in order of first appearance. */
 export function seriesOf(
   entries: readonly StreamEntry[],
   names: readonly string[] | undefined,

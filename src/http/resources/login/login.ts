@@ -146,7 +146,7 @@ function addLogout(app: App, { store, settings }: RouteDeps): void {
     config: { form: true },
     options: { errorHandler: answerPerson },
     handler: async ({ credential }, reply) => {
-      // Set first, so that the browser forgets its cookie even where the store is away.
+      // Set first, so that the browser forgets its cookie even if the store is away.
       reply.clearCookie(name, { path: '/', secure });
       await store.access.signOut(credential, SESSION_MS);
       return reply.redirect('/login', 303);

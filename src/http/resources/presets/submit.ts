@@ -109,7 +109,7 @@ function refuseTooLarge(
 }
 
 async function create(
-  store: Store,
+  store: Pick<Store, 'sweeps'>,
   { name, method, spec, axes, entries, after }: ChainDraft,
   more: Pick<SweepInput, 'project' | 'owner' | 'fingerprints' | 'idempotency'>,
 ): Promise<{ id: string; created: boolean }> {

@@ -30,7 +30,7 @@ export function addRetention(app: App, { store, clock }: RouteDeps): void {
 }
 
 /** What retention would delete of a project at the time `at` (ms). */
-async function preview(store: Store, { name, retention }: Project, at: number) {
+async function preview(store: Pick<Store, 'retention'>, { name, retention }: Project, at: number) {
   const policy = policyOf(retention);
   const cutoffs = cutoffsOf(policy, at);
   const stages = await Promise.all(

@@ -76,7 +76,7 @@ export function addWhatIf(app: App, deps: RouteDeps): void {
   });
 }
 
-async function windowOf(store: Store): Promise<number> {
+async function windowOf(store: Pick<Store, 'projects' | 'queue'>): Promise<number> {
   const projects = await store.projects.list();
   return Math.max(MIN_WINDOW, Math.floor(WINDOW / Math.max(1, projects.length)));
 }

@@ -30,7 +30,11 @@ export function addSubscriptions(app: App, deps: RouteDeps): void {
 }
 
 /** Throws EchelonError `not-found`, the same for a subscription of another project as for none. */
-async function subscriptionOf(store: Store, caller: Caller, id: string): Promise<StoredSubscription> {
+async function subscriptionOf(
+  store: Pick<Store, 'subscriptions'>,
+  caller: Caller,
+  id: string,
+): Promise<StoredSubscription> {
   const found = await store.subscriptions.get(id, caller.project);
   if (found === undefined)
     throw new EchelonError('not-found', `There is no subscription ${id.slice(0, 40)}.`);

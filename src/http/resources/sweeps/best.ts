@@ -17,7 +17,7 @@ type Best = NonNullable<Sweep['best']> | null;
  * Finds the combination of each sweep with the best mean of its metric over seeds; null if there is none or the sweep is
  * long. It is found again when more children have succeeded.
  */
-export function createBest(store: Store) {
+export function createBest(store: Pick<Store, 'sweeps'>) {
   const remembered = new Map<string, { succeeded: number; at: number; best: Best }>();
 
   async function bestOf({ id, counts: { succeeded } }: Sweep): Promise<Best> {
@@ -41,7 +41,7 @@ export function createBest(store: Store) {
   };
 }
 
-async function judged(store: Store, id: string): Promise<Best> {
+async function judged(store: Pick<Store, 'sweeps'>, id: string): Promise<Best> {
   const sweep = await store.sweeps.get(id);
   if (sweep === undefined || sweep.count > MAX_JUDGED) return null;
   const { name, goal } = sweep.metric;

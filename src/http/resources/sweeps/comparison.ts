@@ -41,7 +41,7 @@ export function isRate(metric: string): boolean {
 }
 
 /**
- * One row of the comparison. A metric counts where its child has succeeded and its last value is finite: mean, and
+ * One row of the comparison. A metric counts if its child has succeeded and its last value is finite: mean, and
  * sample standard deviation (n - 1) in two passes. Seconds run from the first start to the end, or to `now` (ms).
  */
 export function compareCombination(

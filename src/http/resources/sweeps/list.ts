@@ -72,7 +72,7 @@ export function addSweepList(app: App, { store, settings }: RouteDeps): void {
   });
 }
 
-async function newest(store: Store, own: { project: string } | false): Promise<Sweep[]> {
+async function newest(store: Pick<Store, 'sweeps'>, own: { project: string } | false): Promise<Sweep[]> {
   return (await store.sweeps.list({ limit: MAX_SORTED, ...own })).items;
 }
 

@@ -75,7 +75,7 @@ export function addSweepSeries(app: App, { store, settings }: RouteDeps): void {
 
 /** The series of the metric of each experiment that has recorded it. */
 async function curvesOf(
-  store: Store,
+  store: Pick<Store, 'metrics'>,
   ids: readonly string[],
   { metric, resolution }: { metric: string; resolution: number },
 ): Promise<SeriesPoint[][]> {

@@ -180,7 +180,7 @@ export async function judge(
 ) {
   const intake = createIntake(deps, caller);
   const draft = await draftFor(intake, caller, body);
-  // Where children name clusters by themselves, only what is allowed on every one counts.
+  // If children name clusters by themselves, only what is allowed on every cluster counts.
   const anywhere = draft.axes.some(({ pointer }) => pointer === '/cluster' || pointer === '');
   const { cluster = null } = draft.spec as { cluster?: string | null };
   const permissions = await intake.permissions(anywhere ? null : cluster, true);

@@ -41,9 +41,9 @@ export function addSweeps(app: App, deps: RouteDeps): void {
   addRerun(app, deps);
 }
 
-/** As for experiments: the sweep of that id, where the caller may see it. Throws EchelonError `not-found`. */
+/** As for experiments: the sweep of that id, if the caller may see it. Throws EchelonError `not-found`. */
 export async function sweepOf(
-  store: Store,
+  store: Pick<Store, 'projects' | 'sweeps'>,
   { caller }: { caller: Caller },
   id: string,
   what = 'sweep',

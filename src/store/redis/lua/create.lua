@@ -3,7 +3,8 @@
 
 -- Creates an experiment: record, indexes, limits, first event.
 -- new: the fields of `newExperiment` (new-experiment.ts): id, name, priority, wanted, gpus, cpus, fingerprint, customCode ('1' or
---      ''), timeoutMs, deadlineAt, labels (JSON), nodes, nodeLabels (JSON), tags (one a line), '' for each that it omits;
+--      ''), timeoutMs, deadlineAt, labels (JSON), nodes, nodeLabels (JSON), tags (one a line), saveEvery (steps
+--      from one checkpoint to the next), '' for each that it omits;
 --      project, version (of the record's layout), reason, now (ms); submitted, resolved and defaults (JSON each), or patch: how
 --      they differ from those that the children of its sweep share; for a child of a sweep: sweep, index; for a rerun: rerunOf;
 --      owner: the caller, if it is not that of the sweep
@@ -29,6 +30,7 @@ local function createRecord(root, new, first)
   if new.labels ~= '' then also('wantedLabels', new.labels) end
   if new.nodeLabels ~= '' then also('nodeLabels', new.nodeLabels) end
   if new.tags ~= '' then also('tags', new.tags) end
+  if new.saveEvery ~= '' then also('saveEvery', new.saveEvery) end
   if (new.rerunOf or '') ~= '' then also('rerunOf', new.rerunOf) end
   local owner = new.owner or (new.sweep and redis.call('HGET', root .. ':sweep:' .. new.sweep, 'owner')) or ''
   if owner ~= '' then also('owner', owner) end

@@ -39,7 +39,7 @@ if redis.call('SCARD', open) >= new.maxRuns then return { 'runs-full' } end
 local now = nowMs()
 createRecord(root, { id = id, project = new.project, owner = new.owner, name = new.name, priority = '0', wanted = '', gpus = '0', cpus = '0',
   submitted = ARGV[2], resolved = ARGV[3], defaults = ARGV[4], fingerprint = '', customCode = '', timeoutMs = '',
-  deadlineAt = '', labels = '', nodes = '0', nodeLabels = '', tags = '', version = new.version, reason = 'opened by its client', now = now },
+  deadlineAt = '', labels = '', nodes = '0', nodeLabels = '', tags = '', saveEvery = '', version = new.version, reason = 'opened by its client', now = now },
   { state = 'running', attempt = '1' })
 redis.call('HSET', x, 'token', new.token, 'confirmed', '1', 'startedAt', int(now))
 redis.call('HSET', x .. ':attempts', '1:cluster', '', '1:claimedAt', int(now), '1:confirmedAt', int(now))

@@ -7,6 +7,7 @@ import { createVerification, toVerificationEvent } from '../../../../src/dispatc
 import { type StoredReport, unverifiableReport } from '../../../../src/store/batches/stored-report.ts';
 import type { BatchRecord } from '../../../../src/store/batches/types.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
+import { allBatches } from '../../../support/batches.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 import { recordBatch, running, type Scope, storeFor } from '../../../support/store.ts';
@@ -235,7 +236,7 @@ async function recorded(scope: Scope, batches: number) {
     id,
     member: (batch: number) => `${id}:1:${batch}`,
     async reported() {
-      const known = await store.batches.list(id);
+      const known = await allBatches(store, id);
       return known.every(({ report }) => report !== null) && known.map(({ report }) => report);
     },
   };

@@ -42,7 +42,7 @@ describe('attempts on a cluster that the store does not know', () => {
     bench.redis.hset('{echelon}:x:exp-made', fields);
 
   test('attempts on a cluster that the store does not know are shown at their cluster and continue; known attempts are not shown', async () => {
-    const dispatcher = await bench.dispatcher({ checkMs: 50 });
+    const dispatcher = await bench.dispatcher({ times: { checkMs: 50 } });
     const known = await bench.submit({ hang: true });
     await bench.reaches(known, 'running');
     const lost = { experiment: 'exp-lost', attempt: 3 };
@@ -72,7 +72,7 @@ describe('attempts on a cluster that the store does not know', () => {
 
   test('attempts on a cluster that the store does not know do not include one whose launch is not yet confirmed', async () => {
     bench.rayWorker.launchFault = 'never-answer';
-    const dispatcher = await bench.dispatcher({ checkMs: 50 });
+    const dispatcher = await bench.dispatcher({ times: { checkMs: 50 } });
     const id = await bench.submit({ hang: true });
     await until(() => bench.rayWorker.running().length === 1, 'it runs');
     assert.equal((await bench.store.experiments.get(id))?.state, 'launching');

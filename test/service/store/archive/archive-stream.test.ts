@@ -6,6 +6,7 @@ import type { ControllerEvent, NumberedEvent, StreamEntry } from '../../../../sr
 import type { Archive } from '../../../../src/store/archive/archive.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
+import { allBatches } from '../../../support/batches.ts';
 import { archiveFor, running, type Scope, storeFor, submitInput } from '../../../support/store.ts';
 
 const keys = createKeys('echelon');
@@ -79,9 +80,7 @@ async function everything(store: Store, id: string): Promise<unknown> {
     pieces.push(piece, await store.events.tail(id, size));
   }
   const from = await Promise.all(all.map(({ id: after }) => store.events.read(id, after, 1000)));
-  const bytes = await Promise.all(
-    (await store.batches.list(id)).map((record) => store.batches.bytes(record)),
-  );
+  const bytes = await Promise.all((await allBatches(store, id)).map((record) => store.batches.bytes(record)));
   return { all, followed, pieces, from, bytes: bytes.map((one) => Buffer.from(one)) };
 }
 
@@ -212,7 +211,7 @@ describe('a long live stream', () => {
     const following = await Promise.all(all.map(({ id: after }) => store.events.read(id, after, 1000)));
     const tails = await Promise.all([1, 5, 50, 150, 1000].map((size) => store.events.tail(id, size)));
     const bytes = await Promise.all(
-      (await store.batches.list(id)).map((record) => store.batches.bytes(record)),
+      (await allBatches(store, id)).map((record) => store.batches.bytes(record)),
     );
     return { all, following, tails, bytes: bytes.map((one) => Buffer.from(one)) };
   }

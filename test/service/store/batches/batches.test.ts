@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { ControllerEvent, NumberedEvent } from '../../../../src/core/events.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { makeProjects } from '../../../support/access.ts';
+import { allBatches } from '../../../support/batches.ts';
 import { reportOf } from '../../../support/report.ts';
 import { claimed, coded, recordBatch, running, storeFor } from '../../../support/store.ts';
 
@@ -78,7 +79,7 @@ describe('batches', () => {
     const at = (time: number, n: number) => ({ ...wholeBatch(n, n), at: time });
     await store.events.append(lease, [at(3000, 1), at(3500, 2)]);
     await store.events.append(lease, [at(9500, 3), at(9400, 4)]);
-    const found = (await store.batches.list(lease.experiment)).map(({ gpuMs }) => gpuMs);
+    const found = (await allBatches(store, lease.experiment)).map(({ gpuMs }) => gpuMs);
     assert.deepEqual(found, [8000, 2000, 24_000, 0]);
   });
 
@@ -247,7 +248,7 @@ describe('batches', () => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
     await store.events.append(lease, [wholeBatch(1, 1), wholeBatch(2, 2)]);
-    const [one, two] = await store.batches.list(lease.experiment);
+    const [one, two] = await allBatches(store, lease.experiment);
     assert.deepEqual(await store.batches.bytes(two!), BYTES);
     await assert.rejects(store.batches.bytes({ ...one!, digest: '0'.repeat(64) }), coded('not-verifiable'));
     await redis.xdel(keys.events(lease.experiment), one!.firstEntry);
@@ -273,7 +274,7 @@ describe('batches', () => {
       },
     ]);
     await store.events.append(lease, events);
-    const [record] = await store.batches.list(lease.experiment);
+    const [record] = await allBatches(store, lease.experiment);
     assert.deepEqual(await store.batches.bytes(record!), Buffer.concat(parts));
   });
 });

@@ -9,6 +9,7 @@ import type { Archive } from '../../../../src/store/archive/archive.ts';
 import type { Lease } from '../../../../src/store/attempts/types.ts';
 import { chunksOf } from '../../../../src/store/events/append.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
+import { allBatches } from '../../../support/batches.ts';
 import { coded, running, storeFor } from '../../../support/store.ts';
 
 const limits = { appendEvents: 5, appendBytes: 100, inlineBytes: 40 };
@@ -80,7 +81,7 @@ describe('append', () => {
     const name = createHash('sha256').update(long).digest('hex');
     assert.deepEqual(second?.slice(6), [Buffer.from('k'), Buffer.from(name)]);
     assert.deepEqual(await archive.get(lease.experiment, name), Buffer.from(long));
-    const [record] = await store.batches.list(lease.experiment);
+    const [record] = await allBatches(store, lease.experiment);
     assert.deepEqual(await store.batches.bytes(record!), Buffer.concat([every, long]));
   });
 
@@ -169,7 +170,7 @@ describe('append', () => {
     const one = new Uint8Array(1);
     const parts = [of(1, 0), of(1, 1), of(2, 0), of(2, 1), of(2, 2), of(3, 0), of(3, 2)];
     for (const [at, place] of parts.entries()) await store.events.append(lease, [part(at + 1, one, place)]);
-    const batches = await store.batches.list(lease.experiment);
+    const batches = await allBatches(store, lease.experiment);
     assert.deepEqual(
       batches.map(({ batch, firstEntry, lastEntry }) => ({ batch, firstEntry, lastEntry })),
       [{ batch: 2, firstEntry: `1-${3 * 2 ** 20}`, lastEntry: `1-${5 * 2 ** 20}` }],

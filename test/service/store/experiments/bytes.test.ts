@@ -6,6 +6,7 @@ import { makeChild } from '../../../../src/plan/sweep.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
 import { RETENTION_STAGES } from '../../../../src/schemas/retention.ts';
 import { sizeOf } from '../../../../src/store/archive/archive-segments.ts';
+import { allBatches } from '../../../support/batches.ts';
 import { everyKey } from '../../../support/redis-keys.ts';
 import { coded, recordBatch, running, storeFor, submitInput } from '../../../support/store.ts';
 import { expandAll, sweepInput, sweepRequest } from '../../../support/sweep.ts';
@@ -62,7 +63,7 @@ test('the bytes of a project are the sum of its records at each step of their li
   await checkCounts();
   assert.ok((await store.projects.storedBytes()).get('a')! < before - 20_000);
 
-  const [batch] = await store.batches.list(id);
+  const [batch] = await allBatches(store, id);
   const outcome = { exact: 4, rounding: 0, wrong: 0, unverifiable: 0 };
   const verified = { type: 'verification', attempt: 1, batch: 1, step: 1, rows: 4, ok: true } as const;
   await store.batches.report(

@@ -6,6 +6,7 @@ import type { Archive } from '../../../../src/store/archive/archive.ts';
 import type { BatchRecord } from '../../../../src/store/batches/types.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
+import { allBatches } from '../../../support/batches.ts';
 import { archiveFor, coded, running, type Scope, storeFor } from '../../../support/store.ts';
 import { expandAll, sweepInput, sweepRequest } from '../../../support/sweep.ts';
 
@@ -54,7 +55,7 @@ async function archived(store: Store): Promise<{ id: string; records: BatchRecor
   }
   await store.rules.dropSignals(id);
   assert.equal(await store.archive.archiveStream(id), 'archived');
-  return { id, records: await store.batches.list(id) };
+  return { id, records: await allBatches(store, id) };
 }
 
 /** An archive that tells what it has, and may lose its power before a removal. */
@@ -105,7 +106,7 @@ describe('retention', () => {
     assert.equal(await store.retention.expire('streams', id), 'expired');
     assert.deepEqual(await dueAt(store), [[], [], [id]]);
     assert.deepEqual(await store.events.read(id, undefined, 100), []);
-    assert.deepEqual(await store.batches.list(id), []);
+    assert.deepEqual(await allBatches(store, id), []);
     assert.equal(has.get(id)?.size, 0);
     const record = await store.experiments.get(id);
     assert.ok(record?.expired.batchesAt && record.expired.streamAt);
@@ -136,7 +137,7 @@ describe('retention', () => {
       await assert.rejects(store.batches.bytes(records[2]!), coded('expired'));
     }
     assert.deepEqual(
-      (await store.batches.list(id)).map(({ batch, report }) => [batch, report]),
+      (await allBatches(store, id)).map(({ batch, report }) => [batch, report]),
       [
         [1, REPORT],
         [2, REPORT],
@@ -187,7 +188,7 @@ describe('retention', () => {
     }
     await store.attempts.end(lease, { to: 'failed', reason: 'exit code 1' });
     assert.equal(await store.retention.expire('batches', lease.experiment), 'waiting');
-    assert.equal((await store.batches.bytes((await store.batches.list(lease.experiment))[0]!)).byteLength, 5);
+    assert.equal((await store.batches.bytes((await allBatches(store, lease.experiment))[0]!)).byteLength, 5);
     assert.equal(await store.retention.expire('streams', 'exp-00000000000000000000'), 'gone');
   });
 

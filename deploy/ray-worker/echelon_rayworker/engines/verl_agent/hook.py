@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import numbers
 import os
 import sys
 import time
 from typing import Any, Callable
 
+from echelon_capture.calls import bound
 from echelon_capture.reporter import Reporter
 from echelon_capture.verl_agent_rows import follow_rollouts
 from echelon_rayworker.spool import SPOOL_VARIABLE, Spool
@@ -65,7 +65,7 @@ class CaptureHook:
 
     def estimated(self, original: Callable, arguments: tuple, keywords: dict) -> Any:
         """compute_advantage, with its inputs copied before and its output after."""
-        call = self.guarded(lambda: _bound(original, arguments, keywords))
+        call = self.guarded(lambda: bound(original, arguments, keywords))
         before = self.guarded(lambda: self._before(call)) if call else None
         result = original(*arguments, **keywords)
         if call:
@@ -218,14 +218,6 @@ def _wrap_log(tracking: Any, hook: CaptureHook) -> None:
         return original(self, data, step, *arguments, **keywords)
 
     tracking.log = log
-
-
-def _bound(original: Callable, arguments: tuple, keywords: dict) -> dict[str, Any]:
-    """The call's arguments by name, defaults included, `**kwargs` among them."""
-    bound = inspect.signature(original).bind(*arguments, **keywords)
-    bound.apply_defaults()
-    named = dict(bound.arguments)
-    return {**named, **named.pop("kwargs", {})}
 
 
 def _is_number(value: Any) -> bool:

@@ -1,5 +1,5 @@
 import type { StepBatch } from '../../format/step-batch.ts';
-import type { StepModel } from '../../step/model/chain.ts';
+import type { StepModel } from '../../step/model/model.ts';
 import type { Change } from './change.ts';
 
 /** Relative agreement of an advantage that follows from a gradient coefficient. */

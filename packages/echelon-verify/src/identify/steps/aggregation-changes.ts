@@ -3,8 +3,8 @@ import type { StepBatch } from '../../format/step-batch.ts';
 import type { AggregationSettings } from '../../format/step-settings.ts';
 import { COUNTED, SCOPES } from '../../format/step-settings.ts';
 import { AGGREGATIONS } from '../../step/model/aggregations.ts';
-import { neutralScale } from '../../step/model/chain.ts';
 import type { Layout } from '../../step/model/layout.ts';
+import { neutralScale } from '../../step/stages/denominator.ts';
 import { type Change, withSettings } from './change.ts';
 
 const SCOPE_TEXT = {

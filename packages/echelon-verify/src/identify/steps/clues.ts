@@ -5,10 +5,10 @@ import { roundToBfloat16 } from '../../arithmetic/arithmetic.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
 import type { MeanCounts, ReportedKey } from '../../format/step-settings.ts';
 import { COUNTED, MEAN_COUNTS, REPORTED_KEYS } from '../../format/step-settings.ts';
-import type { StepModel } from '../../step/model/chain.ts';
+import type { StepModel } from '../../step/model/model.ts';
 import type { StepReport } from '../../step/model/step-report.ts';
 import { addToken, emptySums, type MicroBatchSums, sumRejected } from '../../step/model/sums.ts';
-import { checkDenominators, type DenominatorCheck } from '../../step/stages/denominators.ts';
+import { checkDenominators, type DenominatorCheck } from '../../step/stages/denominator.ts';
 import {
   isLoss as isLossKey,
   partsOf,
@@ -110,8 +110,10 @@ export function valueNames(model: StepModel, { values, stages }: StepReport): st
   );
   if (wrong.length === 0) return [];
   const sums = allSums(model);
-  // With another arithmetic than the stated one, no loss is the expected one either.
-  const isOther = stages.some(({ stage, wrong: tokens }) => stage === 'gradient' && tokens > 0);
+  // With another arithmetic than the stated one, or other trained tokens, no loss is the expected one either.
+  const isOther = stages.some(
+    ({ stage, wrong: count }) => (stage === 'gradient' || stage === 'mask') && count > 0,
+  );
   return wrong.flatMap(({ name, reported, reduction }) => {
     const fits = fitting(model, sums, { name: name as ReportedKey, reported });
     if (fits.length === 0 && isOther && isLossKey(name as ReportedKey)) return [];

@@ -1,7 +1,7 @@
 /** Whether an arithmetic gives the reported gradient coefficients, up to one factor. */
 
 import { TINY } from '../../arithmetic/interval.ts';
-import type { StepModel } from '../../step/model/chain.ts';
+import type { StepModel } from '../../step/model/model.ts';
 
 /** Numbers between which a factor lies. */
 export interface Factor {

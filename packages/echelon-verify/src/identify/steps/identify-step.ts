@@ -3,9 +3,10 @@
 import { groupedBy } from '../../base/grouped-by.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
 import type { StepPrecision } from '../../format/step-settings.ts';
-import { type StepModel, stepModel } from '../../step/model/chain.ts';
 import { CODE, judge } from '../../step/model/judge.ts';
 import { type Layout, layoutOf } from '../../step/model/layout.ts';
+import type { StepModel } from '../../step/model/model.ts';
+import { stepModel } from '../../step/stages/chain.ts';
 import { precisionOf, verifyStep } from '../../step/verify-step.ts';
 import { advantageChanges } from './advantage-changes.ts';
 import { aggregationChanges } from './aggregation-changes.ts';
@@ -17,6 +18,7 @@ import { klChanges } from './kl-changes.ts';
 import { lossChanges, oldChanges } from './loss-changes.ts';
 import { solvedChanges } from './solved-changes.ts';
 import { weightChanges } from './weight-changes.ts';
+import { weightNames } from './weight-names.ts';
 
 /** Tokens that are tried at most; rows are taken evenly. */
 const MAX_TRIED = 20_000;
@@ -52,6 +54,7 @@ export function identifyStep(batch: StepBatch): StepIdentification {
   const rows = sampled(batch);
   const clues = [
     ...clipEdges(batch, model),
+    ...weightNames(batch, { layout, precision }),
     ...denominatorNames(model),
     ...valueNames(model, verifyStep(batch)),
   ];

@@ -1,6 +1,6 @@
 import type { StepBatch } from '../../format/step-batch.ts';
 import type { KlSettings } from '../../format/step-settings.ts';
-import { KL_ESTIMATORS, klEstimatorOf } from '../../step/model/kl.ts';
+import { KL_ESTIMATORS, klEstimatorOf } from '../../step/stages/kl.ts';
 import { type Change, withoutSetting, withSettings } from './change.ts';
 
 /** A KL term without a gradient, of another estimator, or with other factors. */

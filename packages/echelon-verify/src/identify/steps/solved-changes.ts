@@ -5,8 +5,9 @@ import { errorOf } from '../../arithmetic/interval.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
 import type { StepPrecision } from '../../format/step-settings.ts';
 import { lossOf } from '../../step/losses/registry.ts';
-import { type StepModel, stepModel, type TokenChain } from '../../step/model/chain.ts';
 import type { Layout } from '../../step/model/layout.ts';
+import type { StepModel, TokenChain } from '../../step/model/model.ts';
+import { stepModel } from '../../step/stages/chain.ts';
 import { type Change, withoutColumn, withSettings } from './change.ts';
 import { roundest } from './roundest.ts';
 

@@ -29,6 +29,7 @@ export function weightChanges(batch: StepBatch): Change[] {
   return [
     ...always,
     change('the rollout weight is computed as stated, not as reported', stated),
+    ...OTHER_RATIOS,
     change('the rollout weight has no limits', { ...uncapped, action: 'truncate' }),
     change(
       `the rollout weight is ${stated.action === 'mask' ? 'truncated at' : 'set to 0 beyond'} the limits`,
@@ -40,6 +41,35 @@ export function weightChanges(batch: StepBatch): Change[] {
     ...levels(stated).map(({ text, settings }) => change(text, settings)),
   ];
 }
+
+/** A weight of other log-probs, as the rollout log-probs from which the old ones give it. */
+const otherRatio = (
+  text: string,
+  rolloutOf: (at: { now: number; old: number; rollout: number }) => number,
+): Change => ({
+  dimension: 'weight',
+  text,
+  apply(from) {
+    const { logProb, oldLogProb, rolloutLogProb } = from.tokens;
+    if (logProb === undefined || oldLogProb === undefined || rolloutLogProb === undefined) return from;
+    const other = oldLogProb.map((old, at) =>
+      rolloutOf({ now: logProb[at]!, old, rollout: rolloutLogProb[at]! }),
+    );
+    const { tokens } = withoutColumn(from, 'rolloutWeight');
+    return { ...from, tokens: { ...tokens, rolloutLogProb: other } };
+  },
+});
+
+const OTHER_RATIOS = [
+  otherRatio(
+    'the rollout weight is inverted: the ratio of the rollout engine to the old policy',
+    ({ old, rollout }) => 2 * old - rollout,
+  ),
+  otherRatio(
+    'the rollout weight is the ratio of the current policy to the rollout engine, not of the old one',
+    ({ now, old, rollout }) => old - now + rollout,
+  ),
+];
 
 function without(): Change {
   return {

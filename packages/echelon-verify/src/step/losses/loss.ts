@@ -2,6 +2,8 @@
 
 import type { Interval } from '../../arithmetic/interval.ts';
 import { emptyInterval } from '../../arithmetic/interval.ts';
+import type { StepTokens } from '../../format/step-batch.ts';
+import type { ColumnKey } from '../../format/step-columns.ts';
 import type { StepArithmetic } from './arithmetic.ts';
 
 /** One token on its way through a loss. Inputs are exact; the ratio has the trainer's possible error. */
@@ -95,6 +97,8 @@ export interface PolicyLoss {
   /** Where trainers define it. */
   readonly source: string;
   readonly parameters: Readonly<Record<string, LossParameter>>;
+  /** Columns that it reads beside the log-probs and the advantage. Without one, its tokens are unverifiable. */
+  readonly columns?: readonly ColumnKey[];
   /** True if the loss does not depend on the old log-probs. */
   readonly ignoresOld?: boolean;
   /** True if the rollout weight is part of the loss, so that it does not multiply the loss once more. */
@@ -107,9 +111,9 @@ export interface PolicyLoss {
   row?(tokens: RowTokens, params: LossParameters, to: { row: RowState; arithmetic: StepArithmetic }): void;
   /** The limit that a token's number is nearest to or beyond, for people. Omitted: the loss clips nothing. */
   edge?(token: TokenState, params: LossParameters): ClipEdge;
-  /** The function that fills `out` from a token. It is made once for a step. */
+  /** The function that fills `out` from a token, which is entry `at` of the columns. It is made once for a step. */
   bind(
     params: LossParameters,
-    to: { out: LossTerms; arithmetic: StepArithmetic },
-  ): (token: TokenState) => void;
+    to: { out: LossTerms; arithmetic: StepArithmetic; tokens: StepTokens },
+  ): (token: TokenState, at: number) => void;
 }

@@ -7,7 +7,7 @@ const MAX_CURVATURE = 0.0963;
 /**
  * SAPO: a logistic gate instead of the clip, −A·σ(τ(r − 1))·4/τ. The argument has the ratio's error and two roundings; the
  * logistic function changes by a quarter of it, its derivative s(1 − s) by less than a tenth, and by 5u·s, since 1 − s is
- * rounded where s is near 1. Source: verl core_algos.py `sapo`, TRL grpo_trainer.py.
+ * rounded if s is near 1. Source: verl core_algos.py `sapo`, TRL grpo_trainer.py.
  */
 export const SAPO: PolicyLoss = {
   name: 'sapo',

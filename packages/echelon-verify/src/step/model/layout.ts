@@ -25,7 +25,7 @@ export interface Layout {
   tokensOfRow(row: number, settings: Pick<AggregationSettings, 'counts'>): number;
   /** Counted tokens in the scope of the row, at least 1; those of a window in proportion to its micro-batches. */
   tokensOf(row: number, settings: Pick<AggregationSettings, 'counts' | 'scope'>): number;
-  /** Counted tokens of the step, where a row without any counts as one. */
+  /** Counted tokens of the step, a row without any counts as one. */
   tokensWithEmptyRows(counts: Counted): number;
   tokensOfGroup(row: number, settings: Pick<AggregationSettings, 'counts'>): number;
   /** Rows in the scope of the row, at least 1; a configured number has precedence. */

@@ -4,7 +4,7 @@ import { errorOf } from '../../arithmetic/interval.ts';
 import type { MeanCounts } from '../../format/step-settings.ts';
 import { type StepArithmetic, sumError } from '../losses/arithmetic.ts';
 import { SIDE } from '../losses/loss.ts';
-import type { StepModel, TokenChain } from './chain.ts';
+import type { StepModel, TokenChain } from './model.ts';
 
 /** A sum of terms: its value, the errors of the terms, the sizes of the terms and their number. */
 export interface Sum {
@@ -80,7 +80,7 @@ export function sumRejected(
 
 /** Adds a trained token, whose chain is filled, to the sums of its micro-batch. */
 export function addToken(sums: MicroBatchSums, model: StepModel, at: { row: number; token: number }): void {
-  const { chain, batch, loss, lacks } = model;
+  const { chain, batch, lacks } = model;
   const { entropy, mask, kept } = batch.tokens;
   addMeans(sums.means.kept, model, at.token);
   if (kept !== undefined && mask?.[at.token] !== 0) addMeans(sums.means.mask, model, at.token);
@@ -93,7 +93,7 @@ export function addToken(sums: MicroBatchSums, model: StepModel, at: { row: numb
     add(sums.klLoss, chain.kl.value.value / klDivisor, errorOf(chain.kl.value) / klDivisor);
   }
   if (lacks.loss.length > 0) return;
-  addLoss(sums, chain, { divisor, isWeighted: isWeighted(model) && loss?.usesWeight !== true });
+  addLoss(sums, chain, { divisor, isWeighted: model.isWeighted });
 }
 
 function addMeans(sums: TokenSums, { chain, batch, arithmetic, lacks }: StepModel, token: number): void {
@@ -113,11 +113,6 @@ function countSide(sums: TokenSums, side: number): void {
   if (side === SIDE.clip) sums.clipped++;
   else if (side === SIDE.lower) sums.lower++;
   else if (side === SIDE.undecided) sums.undecided++;
-}
-
-/** True if a rollout weight multiplies the loss. */
-function isWeighted({ batch }: StepModel): boolean {
-  return batch.step.rolloutCorrection !== undefined || batch.tokens.rolloutWeight !== undefined;
 }
 
 function addLoss(

@@ -1,25 +1,14 @@
 /** Stages that are decided exactly, from integers and flags. */
 
 import type { StepBatch, StepTokens } from '../../format/step-batch.ts';
-import type { StageName } from '../model/step-report.ts';
-
-/** How many tokens are right and wrong. */
-export interface ExactStage {
-  readonly right: number;
-  readonly wrong: number;
-  /** Which rules are broken, and how often. */
-  readonly detail?: string;
-}
-
-/** Receives each wrong token of the batch, in order. */
-type OnWrong = (token: number) => void;
+import type { ExactOutcome, ExactStage, OnWrong } from './stage.ts';
 
 /** Counts the tokens for which `isWrong` holds among those for which `counts` does. */
 function count(
   { tokens: { offset }, rows }: StepBatch,
   onWrong: OnWrong,
   { counts, isWrong }: { counts: (t: number) => boolean; isWrong: (t: number) => boolean },
-): ExactStage {
+): ExactOutcome {
   const tokens = offset[rows]!;
   let right = 0;
   let wrong = 0;
@@ -34,7 +23,7 @@ function count(
   return { right, wrong };
 }
 
-type Check = (batch: StepBatch, onWrong: OnWrong) => ExactStage | undefined;
+type Check = ExactStage['check'];
 
 /** Trained ids equal the sampled ones. Undefined without both columns. */
 const checkIds: Check = (batch, onWrong) => {
@@ -131,10 +120,21 @@ const checkVersions: Check = (batch, onWrong) => {
   return count(batch, onWrong, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => isWrong[t] === 1 });
 };
 
-/** The exact stages, in order. */
-export const EXACT_CHECKS: readonly { readonly stage: StageName; readonly check: Check }[] = [
-  { stage: 'tokens', check: checkIds },
-  { stage: 'mask', check: checkMask },
-  { stage: 'once', check: checkOnce },
-  { stage: 'versions', check: checkVersions },
-];
+/** See {@link checkIds}. */
+export const TOKENS: ExactStage = { needs: ['tokens.id', 'tokens.sampledId'], check: checkIds };
+
+/** See {@link checkMask}. Without `sampled`, only that no other token has a gradient is verified. */
+export const MASK: ExactStage = {
+  needs: ['tokens.mask'],
+  lacksBeside: ({ tokens }) => (tokens.sampled === undefined ? ['tokens.sampled'] : []),
+  check: checkMask,
+};
+
+/** See {@link checkOnce}. */
+export const ONCE: ExactStage = { needs: ['trajectory', 'tokens.position'], check: checkOnce };
+
+/** See {@link checkVersions}. */
+export const VERSIONS: ExactStage = {
+  needs: ['tokens.policyVersion or policyVersionStart', 'step.optimizerStep'],
+  check: checkVersions,
+};

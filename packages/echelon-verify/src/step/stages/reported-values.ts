@@ -10,11 +10,11 @@ import {
   type ReportedValue,
   type StepSettings,
 } from '../../format/step-settings.ts';
-import type { StepModel } from '../model/chain.ts';
 import { CODE, judge, OUTCOMES } from '../model/judge.ts';
-import { lackingRanks } from '../model/needs.ts';
+import type { StepModel } from '../model/model.ts';
 import type { ValueReport } from '../model/step-report.ts';
 import { errorOfSum, type MicroBatchSums, type Sum, type TokenSums } from '../model/sums.ts';
+import { lackingRanks } from './denominator.ts';
 
 /** A value of one micro-batch, with the trainer's possible error. */
 export interface Part {

@@ -9,9 +9,12 @@ import { errorOf } from '../../arithmetic/interval.ts';
 import type { Finding } from '../../report/report.ts';
 import { stepFinding } from '../../report/step-findings.ts';
 import type { StepArithmetic } from '../losses/arithmetic.ts';
-import type { StepModel, TokenChain } from '../model/chain.ts';
+import type { StepModel, TokenChain } from '../model/model.ts';
 import { STAGES, type StageName } from '../model/step-report.ts';
-import type { Compared } from './token-checks.ts';
+import type { Comparison } from './stage.ts';
+
+/** A reported column, and what is expected in its place. */
+type Compared = Pick<Comparison, 'term' | 'size'> & { readonly reported: Float32Array | Uint8Array };
 
 /**
  * Roundings that all tokens of a micro-batch share in a gradient coefficient: the denominator's own, and its division. A scale that is no
@@ -83,11 +86,10 @@ export interface SharedFactor {
 /** Undefined if single tokens show as much: in float32, and for a KL value, whose roundings near 0 all have one sign. */
 export function sharedFactor(
   model: StepModel,
-  stage: StageName,
-  { reported, term, size }: Compared,
+  { stage, reported, isShared, term, size }: Comparison & { readonly stage: StageName },
 ): SharedFactor | undefined {
   const { arithmetic, batch, layout } = model;
-  if (arithmetic.name !== 'bfloat16') return undefined;
+  if (arithmetic.name !== 'bfloat16' || !isShared || reported === undefined) return undefined;
   const shared = stage === 'gradient' ? sharedRoundings(model) : 0;
   const isApart = layout.microBatches <= MAX_APART;
   const sums = Array.from({ length: isApart ? layout.microBatches : 1 }, () => new FactorSums());

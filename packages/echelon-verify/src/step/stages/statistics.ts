@@ -11,8 +11,9 @@ import { stepFinding } from '../../report/step-findings.ts';
 import { engineFindings } from '../engines/findings.ts';
 import type { EngineStatistics } from '../engines/sums.ts';
 import { aggregationOf } from '../model/aggregations.ts';
-import { neutralScale, type StepModel } from '../model/chain.ts';
+import type { StepModel } from '../model/model.ts';
 import { isBfloat16 } from '../model/precision.ts';
+import { neutralScale } from './denominator.ts';
 
 /** Tokens below which no share is meaningful. */
 const MIN_TOKENS = 64;
@@ -111,7 +112,7 @@ function gradientScaled({ batch, layout, lacks }: StepModel): Finding | undefine
 
 /**
  * The value of a KL term says nothing about its gradient. Without it, the gradient coefficient is the policy part; the KL part is
- * seen where its size is above the errors.
+ * seen if its size is above the errors.
  */
 function klWithoutGradient(model: StepModel): Finding | undefined {
   const { batch, lacks, kept, chain } = model;

@@ -77,6 +77,26 @@ const CASES: Readonly<Record<string, readonly [Case, RegExp]>> = {
     { faults: { weight: weightTo(1.4) }, tokens: withRollout },
     /^a rollout weight, truncated at 1\.4, multiplies the loss; you stated none$/,
   ],
+  'a rollout weight that is inverted': [
+    {
+      faults: {
+        weight: ({ old, rollout }, t) => Math.min(1.3, Math.exp(Math.fround(rollout[t]! - old[t]!))),
+      },
+      settings: { rolloutCorrection: tis(1.3) },
+      tokens: withRollout,
+    },
+    /^the rollout weight is inverted/,
+  ],
+  'a rollout weight of the current log-probs': [
+    {
+      faults: {
+        weight: ({ logProb, rollout }, t) => Math.min(1.3, Math.exp(Math.fround(logProb[t]! - rollout[t]!))),
+      },
+      settings: { rolloutCorrection: tis(1.3) },
+      tokens: withRollout,
+    },
+    /^the rollout weight is the ratio of the current policy to the rollout engine/,
+  ],
   'CISPO with a cap of 1.9': [
     {
       faults: { policy: (advantage, ratio) => -Math.min(ratio, 1.9) * advantage },
@@ -133,6 +153,27 @@ const CASES: Readonly<Record<string, readonly [Case, RegExp]>> = {
 
 for (const [what, [made, expected]] of Object.entries(CASES))
   test(`the arithmetic is identified: ${what}`, () => assert.match(explained(made), expected));
+
+test('recorded rollout weights that the stated correction does not give are named, though the gradients hold them', () => {
+  const weightOf = ({ old, rollout }: Rollouts, t: number) =>
+    Math.min(1.3, Math.exp(Math.fround(rollout[t]! - old[t]!)));
+  const from = rollouts();
+  const cluesOf = (high: number) =>
+    identifyStep(
+      simulated({
+        from,
+        faults: { weight: weightOf },
+        settings: { rolloutCorrection: tis(high) },
+        tokens: {
+          rolloutLogProb: from.rollout,
+          rolloutWeight: Float32Array.from(from.old, (_, t) => weightOf(from, t)),
+        },
+      }),
+    ).clues;
+  assert.match(cluesOf(1.3).join(), /^of the recorded weights: the rollout weight is inverted/);
+  // With another limit, no single change gives them.
+  assert.deepEqual(cluesOf(1.2), []);
+});
 
 test('a factor is called ranks only in a layout with as many', () => {
   const oneRank = (step: StepBatch): StepBatch => ({

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ListedJob } from '../../../../../src/dispatch/clusters/slurm/commands.ts';
-import { commentOf, decideSlurm, seenJobs } from '../../../../../src/dispatch/clusters/slurm/decide.ts';
+import { type ListedJob, SlurmError } from '../../../../../src/dispatch/clusters/slurm/commands.ts';
+import {
+  commentOf,
+  decideSlurm,
+  problemOf,
+  rayOfHead,
+  seenJobs,
+} from '../../../../../src/dispatch/clusters/slurm/decide.ts';
 import type { SlurmJob, SlurmPlace } from '../../../../../src/store/clusters/types.ts';
 
 const MINUTE = 60_000;
@@ -16,7 +22,7 @@ const PLACE: SlurmPlace = {
 };
 
 const job = (request: string, change: Partial<SlurmJob> = {}): SlurmJob => ({
-  ...{ request, role: 'node', askedAt: NOW, job: request, state: 'PENDING', reason: null },
+  ...{ request, role: 'node', count: 1, askedAt: NOW, job: request, state: 'PENDING', reason: null },
   ...{ startsAt: null, runningSince: null, endsAt: null, head: HEAD, endedAt: null, cancelled: null },
   ...{ node: null, idleSince: null },
   ...change,
@@ -28,12 +34,31 @@ const joined = (request: string, change: Partial<SlurmJob> = {}) =>
 function decision(
   jobs: SlurmJob[],
   wanted: number,
-  more: { head?: string | null; failedAt?: number[] } = {},
+  more: { head?: string | null; failedAt?: number[]; gangs?: number[] } = {},
 ) {
-  const { head: at = HEAD, failedAt = [] } = more;
-  const { ask, cancel, waitsUntil } = decideSlurm(PLACE, { jobs, failedAt }, { wanted, head: at, now: NOW });
-  return { ask, cancel: cancel.map((one) => `${one.job.request}: ${one.why}`), waitsUntil };
+  const { head: at = HEAD, failedAt = [], gangs = [] } = more;
+  const { ask, cancel, waitsUntil } = decideSlurm(
+    PLACE,
+    { jobs, failedAt },
+    { wanted, gangs, head: at, now: NOW },
+  );
+  return {
+    ask: ask.map(({ role, count }) => (count === 1 ? role : `${role} × ${count}`)),
+    cancel: cancel.map((one) => `${one.job.request}: ${one.why}`),
+    waitsUntil,
+  };
 }
+
+test('the file of a head that has another form than an address says nothing', () => {
+  const file = { job: '7', head: '10.0.0.1:4028', client: 'node-1.site:4029' };
+  assert.deepEqual(rayOfHead(JSON.stringify(file)), { head: file.head, client: file.client });
+  const others = ['', '{', 'null', '[]', '{"head":"10.0.0.1:4028"}'];
+  for (const client of ['x/../y:1', 'user@host:1', 'host', 'host:1\n', 7])
+    others.push(JSON.stringify({ ...file, client }));
+  for (const text of others) assert.equal(rayOfHead(text), null, text);
+});
+
+const DEMAND = { wanted: 1, head: HEAD, now: NOW };
 
 describe('what a round asks of Slurm', () => {
   const cases: {
@@ -41,6 +66,7 @@ describe('what a round asks of Slurm', () => {
     jobs: SlurmJob[];
     wanted: number;
     head?: null;
+    gangs?: number[];
     ask?: string[];
     cancel?: string[];
   }[] = [
@@ -93,14 +119,41 @@ describe('what a round asks of Slurm', () => {
       cancel: ['0: its Ray did not start'],
     },
     {
+      name: 'the nodes of a gang in one job, beside one job for each other node',
+      jobs: [head],
+      wanted: 3,
+      gangs: [2],
+      ask: ['node × 2', 'node'],
+    },
+    {
+      name: 'no part of a gang for which there is no room',
+      jobs: [head, joined('1'), joined('2')],
+      wanted: 2,
+      gangs: [2],
+    },
+    {
+      name: 'a job for a gang although single nodes are coming, which nothing needs',
+      jobs: [head, job('1')],
+      wanted: 2,
+      gangs: [2],
+      ask: ['node × 2'],
+      cancel: ['1: no queued experiment needs it any more'],
+    },
+    {
+      name: 'a gang that is coming is not asked for again',
+      jobs: [head, job('1', { count: 2 })],
+      wanted: 2,
+      gangs: [2],
+    },
+    {
       name: 'what was cancelled is not cancelled again',
       jobs: [head, joined('1', { idleSince: NOW - 9 * MINUTE, cancelled: 'it was idle' })],
       wanted: 0,
     },
   ];
-  for (const { name, jobs, wanted, head: at, ask = [], cancel = [] } of cases)
+  for (const { name, jobs, wanted, gangs = [], head: at, ask = [], cancel = [] } of cases)
     test(name, () => {
-      const found = decision(jobs, wanted, at === null ? { head: null } : {});
+      const found = decision(jobs, wanted, at === null ? { head: null } : { gangs });
       assert.deepEqual(found, { ask, cancel, waitsUntil: null });
     });
 
@@ -139,6 +192,18 @@ describe('the jobs after an answer of Slurm', () => {
     assert.deepEqual([id, state, node, idleSince, runningSince], ['71', 'RUNNING', 'abc', NOW, NOW]);
   });
 
+  test('the nodes of a gang are there when all are, and idle when all are', () => {
+    const gang = job('1', { count: 2, state: 'RUNNING' });
+    const after = (...busy: boolean[]) => {
+      const joined = busy.map((one, at) => ({ job: '71', node: `n${at}`, busy: one }));
+      const { jobs } = seenJobs([gang], [listed('1')], { installation: INSTALLATION, joined, now: NOW });
+      return [jobs[0]?.node, jobs[0]?.idleSince];
+    };
+    assert.deepEqual(after(false), [null, null]);
+    assert.deepEqual(after(false, true), ['n0', null]);
+    assert.deepEqual(after(false, false), ['n0', NOW]);
+  });
+
   test('jobs of another installation, and of the user, are not taken for it', () => {
     const foreign = [listed('1', { comment: 'other/1' }), listed('1', { comment: '' })];
     const { jobs, failed } = seen([job('1', { job: null, state: 'asked' })], foreign);
@@ -163,6 +228,36 @@ describe('the jobs after an answer of Slurm', () => {
       ],
     );
     assert.ok(after.jobs.every(({ endedAt }) => endedAt === NOW));
+  });
+
+  test('a job that ran without its Ray has failed, although it was cancelled for that', () => {
+    const late = job('1', { state: 'RUNNING', runningSince: NOW - 6 * MINUTE });
+    const [{ why } = { why: '' }] = decideSlurm(PLACE, { jobs: [head, late], failedAt: [] }, DEMAND).cancel;
+    const { failed } = seen([job('2', { cancelled: why })], [listed('2', { state: 'CANCELLED' })]);
+    assert.deepEqual(
+      failed.map(({ request }) => request),
+      ['2'],
+    );
+  });
+
+  test('a job that the site starts again is a new allocation: its former node is gone', () => {
+    const before = job('2', { state: 'RUNNING', runningSince: NOW - MINUTE, node: 'abc' });
+    const [after] = seen([before], [listed('2', { state: 'PENDING', reason: 'BeginTime' })]).jobs;
+    assert.deepEqual([after?.node, after?.runningSince, after?.reason], [null, null, 'BeginTime']);
+    assert.deepEqual(decideSlurm(PLACE, { jobs: [head, after!], failedAt: [] }, DEMAND).ask, []);
+  });
+
+  test('the end of a job is the one that Slurm states now, also after an operator has moved it', () => {
+    const before = job('1', { state: 'RUNNING', endsAt: 9 });
+    assert.equal(seen([before], [listed('1', { endsAt: 99 })]).jobs[0]?.endsAt, 99);
+  });
+
+  test('a silence of Slurm says how old the known states are, a refusal is as Slurm words it', () => {
+    const silent = new SlurmError('silent', 'squeue: timed out');
+    const words = 'Slurm has not answered for 3 min; the jobs are as they were then (squeue: timed out)';
+    assert.equal(problemOf(silent, NOW - 3.5 * MINUTE, NOW), words);
+    assert.equal(problemOf(silent, null, NOW), 'squeue: timed out');
+    assert.equal(problemOf(new SlurmError('refused', 'sbatch: no'), NOW - 9 * MINUTE, NOW), 'sbatch: no');
   });
 
   test('ended jobs are remembered for an hour', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { ControllerEvent } from '../../../../../src/core/events.ts';
+import { allBatches } from '../../../../support/batches.ts';
 import { openStream } from '../../../../support/event-stream.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { running, type Scope, storeFor, submitInput } from '../../../../support/store.ts';
@@ -84,7 +85,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
     );
     const stream = await openStream(t, `${origin}/v1/projects/default/events`);
     await stream.next();
-    for (const record of await store.batches.list(lease.experiment)) {
+    for (const record of await allBatches(store, lease.experiment)) {
       const wrong = record.batch === 2 ? 1 : 0;
       const event: Extract<ControllerEvent, { type: 'verification' }> = {
         type: 'verification',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
 import { makeKey, makeProjects } from '../../../../support/access.ts';
+import { allBatches } from '../../../../support/batches.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { storeFor } from '../../../../support/store.ts';
 
@@ -63,7 +64,7 @@ test('events are recorded once, in order; a gap and the end of a run are refused
   assert.equal(gap.json().code, 'sequence-gap');
   assert.match(gap.json().detail, /Event 4 /);
   assert.deepEqual((await append(run, [batch(4, Buffer.from('bytes'))])).json(), { last: 4 });
-  assert.equal((await store.batches.list(run.id)).length, 1);
+  assert.equal((await allBatches(store, run.id)).length, 1);
   const ended = await append(run, [{ sequence: 5, at: 1, event: { ...ENDED, cause: 'failed' } }]);
   assert.deepEqual(ended.json(), { last: 5 });
   const record = (await call('GET', run.self)).json();
@@ -159,7 +160,7 @@ test('a repeated end of a run gets the same answer, and other content under a re
 });
 
 async function verifyAll(id: string): Promise<void> {
-  for (const record of await store.batches.list(id)) {
+  for (const record of await allBatches(store, id)) {
     const event = { type: 'verification', attempt: 1, batch: record.batch, step: 1, rows: 4 } as const;
     const outcome = { exact: 4, rounding: 0, wrong: 0, unverifiable: 0, errors: [], ok: true };
     await store.batches.report(record, { ...event, ...outcome }, {});

@@ -1,84 +1,28 @@
 /** The chain of one token: from its log-probs to its gradient coefficient, stage by stage, each with the trainer's possible error. */
 
 import type { Interval } from '../../arithmetic/interval.ts';
-import { around, emptyInterval, errorOf, exactly, include } from '../../arithmetic/interval.ts';
+import { emptyInterval, errorOf, exactly } from '../../arithmetic/interval.ts';
 import type { StepBatch } from '../../format/step-batch.ts';
-import type { AggregationSettings, StepPrecision } from '../../format/step-settings.ts';
-import { expError, type StepArithmetic, stepArithmetic } from '../losses/arithmetic.ts';
+import type { StepPrecision } from '../../format/step-settings.ts';
+import { type StepArithmetic, stepArithmetic } from '../losses/arithmetic.ts';
 import {
   emptyLoss,
   type LossParameters,
-  type LossTerms,
   type PolicyLoss,
   type RowState,
   type RowTokens,
   type TokenState,
 } from '../losses/loss.ts';
 import { completeLoss, lossOf } from '../losses/registry.ts';
-import { aggregationOf } from './aggregations.ts';
-import { type CorrectionModel, correctionModel } from './correction.ts';
-import { emptyKl, type KlModel, type KlTerms, klModel } from './kl.ts';
-import { flagsOf, type Layout, layoutOf } from './layout.ts';
-import {
-  lackingAggregation,
-  lackingGradient,
-  lackingKl,
-  lackingLoss,
-  lackingRatio,
-  lackingWeight,
-} from './needs.ts';
-import { type OffPolicyModel, offPolicyModel } from './off-policy.ts';
-
-/**
- * Roundings of the gradient beside those of loss, weight and KL: the product with the weight, the row's count, the rows, a scale
- * factor, ranks and accumulation (each a division or a product), the mask, and up to three additions where autograd joins the
- * paths into one log-prob.
- */
-const GRADIENT_ROUNDINGS = 12;
-
-/** The stages of one token. Reused from token to token. */
-export interface TokenChain {
-  readonly state: TokenState;
-  readonly ratio: Interval;
-  /** Policy loss before weight and denominator, its derivative, and the side. */
-  readonly loss: LossTerms;
-  readonly weight: Interval;
-  readonly kl: KlTerms;
-  /** Parts of the gradient coefficient, with denominator and scale. */
-  readonly policyPart: Interval;
-  readonly klPart: Interval;
-  readonly gradient: Interval;
-}
-
-/** What can be computed of a step. */
-export interface StepModel {
-  readonly batch: StepBatch;
-  readonly layout: Layout;
-  readonly arithmetic: StepArithmetic;
-  readonly loss: PolicyLoss | undefined;
-  readonly params: LossParameters;
-  readonly chain: TokenChain;
-  /** 1 for tokens that contribute to the loss; undefined: all do. */
-  readonly kept: Uint8Array | undefined;
-  /** What a stage lacks, by the names of columns and settings; empty: it can be computed. */
-  readonly lacks: Readonly<
-    Record<'ratio' | 'loss' | 'weight' | 'kl' | 'aggregation' | 'gradient', readonly string[]>
-  >;
-  /** What divides the loss of a token of the row, without the scale. */
-  divisorOf(row: number): number;
-  klDivisorOf(row: number): number;
-  /** Factor between the aggregated loss and the one that was passed to `backward()`. */
-  scaleOf(microBatch: number): number;
-  /** The same for the KL term, whose aggregation may be its own. */
-  klScaleOf(microBatch: number): number;
-  advantageOf(row: number, token: number): number;
-  /** The weight that the stated correction gives, whatever the batch reports. Undefined without what it needs. */
-  readonly computedWeight: ((token: number, weight: Interval) => void) | undefined;
-  /** Call it before the tokens of a row. */
-  startRow(row: number): void;
-  /** Fills the chain, as far as the batch has what it needs. */
-  evaluate(row: number, token: number): TokenChain;
-}
+import { flagsOf, type Layout, layoutOf } from '../model/layout.ts';
+import { hasWeight, lacking, type StepModel, type TokenChain } from '../model/model.ts';
+import { type OffPolicyModel, offPolicyModel } from '../model/off-policy.ts';
+import { divisorsOf, lackingAggregation, neutralScale } from './denominator.ts';
+import { fillGradient, type Joining, notPerToken } from './gradient.ts';
+import { emptyKl, hasKlTerm, type KlModel, klModel, lackingKl } from './kl.ts';
+import { lackingLoss } from './loss.ts';
+import { fillRatio } from './ratio.ts';
+import { type CorrectionModel, correctionModel, lackingWeight } from './weight.ts';
 
 /** The model of a step in a precision. `layout`: that of the batch, if it is known. */
 export function stepModel(
@@ -87,14 +31,7 @@ export function stepModel(
   layout: Layout = layoutOf(batch),
 ): StepModel {
   const arithmetic = stepArithmetic(precision);
-  const lacks = {
-    ratio: lackingRatio(batch),
-    loss: lackingLoss(batch),
-    weight: lackingWeight(batch),
-    kl: lackingKl(batch),
-    aggregation: lackingAggregation(batch, layout),
-    gradient: lackingGradient(batch, layout),
-  };
+  const lacks = lacksOf(batch, layout);
   const parts = partsOf(batch, arithmetic, lacks);
   const { aggregation, kl } = batch.step;
   const canDivide = lacks.aggregation.length === 0;
@@ -121,6 +58,7 @@ export function stepModel(
     kept: flagsOf(batch, 'kept'),
     computedWeight: parts.correction?.fill,
     lacks,
+    isWeighted: hasWeight(batch) && parts.loss?.usesWeight !== true,
     divisorOf: (row: number) => divisors?.[row] ?? Number.NaN,
     klDivisorOf: (row: number) => klDivisors?.[row] ?? Number.NaN,
     scaleOf: (microBatch: number) => scales[microBatch]!,
@@ -131,24 +69,16 @@ export function stepModel(
   return { ...model, ...evaluation(model, parts) };
 }
 
-/** The factor that makes the update the stated aggregation: gradients are averaged or summed over ranks, and added over micro-batches. */
-export function neutralScale(
-  { step }: StepBatch,
-  layout: Layout,
-  microBatch: number,
-  settings: AggregationSettings | undefined = step.aggregation,
-): number {
-  const ranks = (step.gradientReduction ?? 'mean') === 'mean' ? layout.ranks : 1;
-  const scope = settings?.scope ?? 'global';
-  if (scope === 'global' || scope === 'window') return ranks;
-  const share = ranks / layout.ranks;
-  const isAdded = scope === 'rank' || settings?.microBatches === 'sum';
-  return isAdded ? share : share / layout.microBatchesOfRank(microBatch);
-}
-
-function divisorsOf(batch: StepBatch, layout: Layout, settings: AggregationSettings): Float64Array {
-  const mode = aggregationOf(settings.mode)!;
-  return Float64Array.from({ length: batch.rows }, (_, row) => mode.divide(layout, row, settings));
+/** What each stage lacks, the reported column itself apart. */
+function lacksOf(batch: StepBatch, layout: Layout): StepModel['lacks'] {
+  const own = {
+    loss: lackingLoss(batch),
+    weight: lackingWeight(batch),
+    kl: lackingKl(batch),
+    aggregation: lackingAggregation(batch, layout),
+  };
+  const gradient = [...new Set([...Object.values(own).flat(), ...notPerToken(batch)])];
+  return { ...own, ratio: lacking(batch, ['logProb']), gradient };
 }
 
 /** The parts of the arithmetic that are stated and complete. */
@@ -181,7 +111,7 @@ function partsOf(
           arithmetic,
         )
       : undefined;
-  const model = kl && kl.placement === 'loss' && lacks.kl.length === 0 ? klModel(kl) : undefined;
+  const model = kl && hasKlTerm(batch) && lacks.kl.length === 0 ? klModel(kl) : undefined;
   return {
     loss,
     params,
@@ -274,7 +204,9 @@ function evaluator(
   const [canRatio, canLoss, canGradient] = (['ratio', 'loss', 'gradient'] as const).map(
     (stage) => lacks[stage].length === 0,
   );
-  const fillLoss = loss?.bind(params, { out: chain.loss, arithmetic });
+  const fillLoss = canLoss
+    ? loss!.bind(params, { out: chain.loss, arithmetic, tokens: batch.tokens })
+    : undefined;
   const toKl = { out: chain.kl, arithmetic };
   const { state } = chain;
   return (at, token) => {
@@ -290,7 +222,7 @@ function evaluator(
     if (ofTokens !== undefined) state.advantage = ofTokens[token]!;
     else state.advantage = ofRows === undefined ? Number.NaN : ofRows[at]!;
     if (loss!.row !== undefined) copyRow(row, state);
-    fillLoss!(state);
+    fillLoss!(state, token);
     offPolicy?.apply(state.advantage, chain.loss);
     if (canGradient) fillGradient(joining);
     return chain;
@@ -345,83 +277,17 @@ function logWeight(
   return Math.log(scratch.value);
 }
 
-/** The difference of two inputs rounds once; beyond a clamp the ratio is constant, and within the rounding of it either. */
-function fillRatio({ state, ratio }: TokenChain, clamp: number, arithmetic: StepArithmetic): void {
-  const difference = state.logProb - state.oldLogProb;
-  const size = Math.abs(difference);
-  const band = 2 * arithmetic.unit * size;
-  state.logRatio = Math.max(-clamp, Math.min(clamp, difference));
-  state.moves = size + band < clamp ? 1 : size - band > clamp ? 0 : -1;
-  const exact = Math.exp(state.logRatio);
-  around(ratio, exact, difference === 0 ? 0 : exact * expError(state.logRatio, arithmetic));
-  state.ratio = ratio.value;
-  state.ratioError = ratio.value === Number.POSITIVE_INFINITY ? 0 : errorOf(ratio);
-}
-
-/**
- * True if a number on the way to the loss leaves the range of the arithmetic, or may: then what follows may be infinite or NaN
- * (0 · ∞), also where the exact result is finite.
- */
-export function mayOverflow({ ratio, state, weight, kl }: TokenChain): boolean {
-  const reach = [ratio.high, state.ratio + state.ratioError, weight.high, kl.value.high];
-  return !reach.every(Number.isFinite);
-}
-
-/** What is the same for all tokens: which parts there are, and what they are multiplied with in a row. */
-interface Joining {
-  readonly chain: TokenChain;
-  readonly unit: number;
-  readonly hasKl: boolean;
-  readonly isWeighted: boolean;
-  readonly isKlWeighted: boolean;
-  /** Scale and denominator of the row. −0 at first, as in emptyInterval. */
-  policyFactor: number;
-  klFactor: number;
-}
-
 function joiningOf(
-  { chain, batch, arithmetic }: Pick<StepModel, 'chain' | 'batch' | 'arithmetic'>,
-  { loss, kl, correction }: Parts,
+  { chain, batch, arithmetic, isWeighted }: Omit<StepModel, 'startRow' | 'evaluate'>,
+  { kl }: Parts,
 ): Joining {
-  const hasWeight = correction !== undefined || batch.tokens.rolloutWeight !== undefined;
   return {
     chain,
     unit: arithmetic.unit,
     hasKl: kl !== undefined,
-    isWeighted: hasWeight && loss?.usesWeight !== true,
-    isKlWeighted: hasWeight && batch.step.rolloutCorrection?.appliesTo === 'all',
+    isWeighted,
+    isKlWeighted: batch.step.rolloutCorrection?.appliesTo === 'all',
     policyFactor: -0,
     klFactor: -0,
   };
-}
-
-/** Joins the parts: policy loss times weight and KL, each divided by its own denominator and scaled. */
-function fillGradient(joining: Joining): void {
-  const { chain, unit } = joining;
-  const { policyPart, klPart, gradient, weight } = chain;
-  scaled(policyPart, chain.loss.gradient, joining.policyFactor);
-  if (joining.isWeighted) times(policyPart, weight);
-  if (joining.hasKl) scaled(klPart, chain.kl.gradient, joining.klFactor);
-  if (joining.isKlWeighted) times(klPart, weight);
-  const size = Math.abs(policyPart.value) + Math.abs(klPart.value);
-  const blur = GRADIENT_ROUNDINGS * unit * size;
-  gradient.value = policyPart.value + klPart.value;
-  gradient.low = policyPart.low + klPart.low - blur;
-  gradient.high = policyPart.high + klPart.high + blur;
-}
-
-function scaled(to: Interval, from: Interval, factor: number): void {
-  to.value = from.value * factor;
-  to.low = factor < 0 ? from.high * factor : from.low * factor;
-  to.high = factor < 0 ? from.low * factor : from.high * factor;
-}
-
-/** Multiplies a term by a weight of at least 0. */
-function times(term: Interval, weight: Interval): void {
-  const { low, high } = term;
-  term.value *= weight.value;
-  term.low = low * (low < 0 ? weight.high : weight.low);
-  term.high = high * (high < 0 ? weight.low : weight.high);
-  // A weight that may be 0 or not is no interval around its value.
-  if (weight.low === 0) include(term, 0);
 }

@@ -2,9 +2,12 @@
 
 import type { Interval } from '../../arithmetic/interval.ts';
 import { around, emptyInterval, exactly, include } from '../../arithmetic/interval.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
 import type { CorrectionSettings } from '../../format/step-settings.ts';
 import { expError, type StepArithmetic } from '../losses/arithmetic.ts';
 import { expErrorAround, rowMean } from '../losses/sequence.ts';
+import { hasWeight, lacking } from '../model/model.ts';
+import { comparison, type TokenStage } from './stage.ts';
 
 /** Log-probs of the old policy and the rollout engine, and which tokens count. */
 export interface CorrectionTokens {
@@ -90,3 +93,46 @@ function copy(from: Interval, to: Interval): void {
   to.low = from.low;
   to.high = from.high;
 }
+
+/** What the weight of the rollout correction lacks. */
+export function lackingWeight(batch: StepBatch): string[] {
+  const { rolloutCorrection } = batch.step;
+  if (rolloutCorrection === undefined)
+    return batch.tokens.rolloutWeight === undefined ? [] : ['step.rolloutCorrection'];
+  return batch.tokens.rolloutWeight === undefined
+    ? lackingComputedWeight(batch)
+    : lacking(batch, ['logProb']);
+}
+
+/** What the weight that the stated correction gives lacks, whatever weight is recorded. */
+export function lackingComputedWeight(batch: StepBatch): string[] {
+  const { rolloutCorrection } = batch.step;
+  return [
+    ...(rolloutCorrection === undefined ? ['step.rolloutCorrection'] : []),
+    ...(rolloutCorrection?.action === 'unknown' ? ['step.rolloutCorrection.action'] : []),
+    ...lacking(batch, ['rolloutLogProb', 'logProb']),
+  ];
+}
+
+/** A recorded weight is what is judged, never what is expected: that is the weight which the stated correction gives. */
+export const WEIGHT: TokenStage = {
+  title: 'rollout weight',
+  isFactor: true,
+  needs: [],
+  isUsed: hasWeight,
+  compare({ batch, lacks, computedWeight }) {
+    if (!hasWeight(batch)) return undefined;
+    const { rolloutWeight: reported } = batch.tokens;
+    const computed = emptyInterval();
+    return comparison({
+      reported,
+      lacks: reported === undefined ? lacks.weight : lackingComputedWeight(batch),
+      term({ weight }, token) {
+        if (reported === undefined) return weight;
+        computedWeight?.(token, computed);
+        return computed;
+      },
+      size: () => computed.value,
+    });
+  },
+};

@@ -1,9 +1,12 @@
 /** Estimators of the KL divergence from the reference policy, their clamps, and their gradients. */
 
-import type { Interval } from '../../arithmetic/interval.ts';
 import { around, emptyInterval, errorOf, exactly, include } from '../../arithmetic/interval.ts';
+import type { StepBatch } from '../../format/step-batch.ts';
 import type { KlSettings } from '../../format/step-settings.ts';
 import type { StepArithmetic } from '../losses/arithmetic.ts';
+import type { TokenState } from '../losses/loss.ts';
+import { type KlTerms, lacking } from '../model/model.ts';
+import { comparison, type TokenStage } from './stage.ts';
 
 /** One estimator on x = logProb − referenceLogProb. Errors are in units of roundoff. */
 export interface KlEstimator {
@@ -74,21 +77,11 @@ export function klEstimatorOf(name: string): KlEstimator | undefined {
   return [...KL_ESTIMATORS, K3_REVERSED].find((one) => one.name === (ALIASES[name] ?? name));
 }
 
-/** The KL term of a token: value without its coefficient, and derivative by logProb. */
-export interface KlTerms {
-  readonly value: Interval;
-  readonly gradient: Interval;
-}
-
 /** Terms to reuse. */
 export const emptyKl = (): KlTerms => ({ value: emptyInterval(), gradient: emptyInterval() });
 
 /** A ratio with its error, and whether it changes with the log-prob. */
-interface Ratio {
-  readonly ratio: number;
-  readonly ratioError: number;
-  readonly moves: number;
-}
+type Ratio = Pick<TokenState, 'ratio' | 'ratioError' | 'moves'>;
 
 /** A KL term that can be computed. */
 export interface KlModel {
@@ -149,10 +142,7 @@ function fillPlain(
 function timesRatio({ value, gradient }: KlTerms, r: Ratio, { unit }: StepArithmetic): void {
   const { ratio, ratioError, moves } = r;
   const [v, vError] = [value.value, value.high - value.value];
-  const [g, gError] = [
-    gradient.value,
-    Math.max(gradient.high - gradient.value, gradient.value - gradient.low),
-  ];
+  const [g, gError] = [gradient.value, errorOf(gradient)];
   const part = moves === 0 ? 0 : v;
   const sum = (g + part) * ratio;
   const size = (Math.abs(g) + Math.abs(part)) * ratio;
@@ -175,3 +165,37 @@ function plusValue({ value, gradient }: KlTerms, { unit }: StepArithmetic): void
     errorOf(gradient) + errorOf(value) + 4 * unit * (Math.abs(gradient.value) + Math.abs(value.value));
   around(gradient, gradient.value + value.value, error);
 }
+
+/** True if a KL term is added to the loss of a token, whatever its coefficient is. */
+export const hasKlTerm = ({ step }: StepBatch): boolean => step.kl?.placement === 'loss';
+
+/** What the KL term of the loss lacks; nothing if the loss has none. */
+export function lackingKl(batch: StepBatch): string[] {
+  const { kl } = batch.step;
+  if (kl === undefined || !isUsed(batch)) return [];
+  const model = klModel(kl);
+  const unknown = 'unknown' in model ? [`a known estimator (step.kl says ${model.unknown})`] : [];
+  return [...lacking(batch, ['logProb', 'referenceLogProb']), ...unknown];
+}
+
+const isUsed = (batch: StepBatch): boolean => hasKlTerm(batch) && batch.step.kl!.coefficient !== 0;
+
+/** The trainer reports the value without its coefficient. Its roundings near 0 all have one sign, so that no sum of them says more. */
+export const KL: TokenStage = {
+  title: 'KL value',
+  isFactor: true,
+  needs: [],
+  isUsed,
+  compare({ batch, lacks }) {
+    const { reportedKl } = batch.tokens;
+    if (reportedKl === undefined && !hasKlTerm(batch)) return undefined;
+    return comparison({
+      reported: reportedKl,
+      lacks: batch.step.kl === undefined ? ['step.kl'] : lacks.kl,
+      mayLeave: true,
+      isShared: false,
+      term: ({ kl }) => kl.value,
+      size: ({ kl }) => Math.abs(kl.value.value),
+    });
+  },
+};
