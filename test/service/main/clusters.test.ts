@@ -9,7 +9,13 @@ import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/dispatch.ts';
 import { storeFor } from '../../support/store.ts';
 
-const RAY = { name: 'a', rayAddress: 'ray://a:10001', rayToken: 'the-token', rayTls: null, sharedRoot: '/shared' };
+const RAY = {
+  name: 'a',
+  rayAddress: 'ray://a:10001',
+  rayToken: 'the-token',
+  rayTls: null,
+  sharedRoot: '/shared',
+};
 
 test('a known cluster gets its new address and token, and keeps what else is known of it', async (t) => {
   const { store } = await storeFor(t);
