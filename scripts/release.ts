@@ -1,5 +1,5 @@
-// Makes the files of a release in a new directory: the source with the pages in docs/gen, the npm packages, and FILE… as they are, with SHA256SUMS and its
-// signature by an SSH key. The page docs/contributing/release.md says what else belongs to a release.
+// Makes the files of a release in a new directory: the source with the pages in docs/gen, the npm packages, the wheels with an index, the chart,
+// the notes, and FILE… as they are, with SHA256SUMS and its signature by an SSH key. The page docs/contributing/release.md says what else belongs to a release.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pack } from './check-packages/installed.ts';
 import { writeForm } from './release/form.ts';
-import { problemsOf } from './release/problems.ts';
+import { problemsOf, sectionOf } from './release/problems.ts';
 
 const USAGE = `usage: npm run release -- --to DIRECTORY --key KEY [options] [FILE…]
   --to DIRECTORY  a new directory for the files
@@ -27,7 +27,7 @@ const USAGE = `usage: npm run release -- --to DIRECTORY --key KEY [options] [FIL
   --signers FILE  the signers' file. Default: docs/contributing/release-signers
   --form FORM     only rewrite README, action and texts to the form "published" or "clone"
   --draft         try it: do not ask for the tag, the changelog and a clean tree
-  FILE…           more files of the release, such as the wheel of echelon-verify`;
+  FILE…           more files of the release`;
 
 const PACKAGES = ['echelon-verify', 'ray-client-ts', 'echelon-client'];
 const SUMS = 'SHA256SUMS';
@@ -66,11 +66,55 @@ function makeFiles(to: string, version: string, others: readonly string[]): void
   } finally {
     rmSync(built, { recursive: true, force: true });
   }
+  makeWheels(to);
+  // A chart is the archive of its folder.
+  run('tar', ['-czf', join(to, `echelon-chart-${version}.tgz`), '-C', 'helm', 'echelon']);
+  writeFileSync(join(to, 'NOTES.md'), notesOf(version));
   for (const file of others) copyFileSync(file, join(to, basename(file)));
+  makeIndex(to);
+}
+
+const PYTHON_PACKAGES = ['deploy/python', 'deploy/capture'];
+
+/** The wheels, by the pip of ECHELON_PYTHON. Default: python3. */
+function makeWheels(to: string): void {
+  const python = process.env.ECHELON_PYTHON ?? 'python3';
+  const sources = PYTHON_PACKAGES.map((folder) => resolve(folder));
+  run(python, ['-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', to, ...sources]);
+}
+
+/** An index of the wheels, as pip and uv read it: `uvx --index file://DIR/simple echelon-verify`. */
+function makeIndex(to: string): void {
+  for (const wheel of readdirSync(to).filter((name) => name.endsWith('.whl'))) {
+    const folder = join(to, 'simple', wheel.split('-')[0]!.replaceAll('_', '-'));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'index.html'), `<!doctype html>\n<a href="../../${wheel}">${wheel}</a>\n`);
+  }
+}
+
+/** One page: what is in the release, how to use it from its folder, and the section of the changelog. */
+function notesOf(version: string): string {
+  return `# Echelon ${version}
+
+In DIR, the folder of these files:
+
+\`\`\`sh
+uvx --index file://DIR/simple echelon-verify         # in the folder of a run
+pip install --extra-index-url file://DIR/simple echelon-verify
+npx --package DIR/echelon-verify-${version}.tgz echelon-verify
+helm install echelon DIR/echelon-chart-${version}.tgz
+tar -xzf DIR/echelon-${version}.tar.gz && docker build -f echelon-${version}/deploy/docker/Dockerfile echelon-${version}
+\`\`\`
+
+${sectionOf(readFileSync('CHANGELOG.md', 'utf8'), version)}
+`;
 }
 
 function sign(to: string, { key, signers }: { key: string; signers: string }): void {
-  const names = readdirSync(to).sort();
+  const names = readdirSync(to, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .sort();
   const digest = (name: string) =>
     createHash('sha256')
       .update(readFileSync(join(to, name)))

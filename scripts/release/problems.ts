@@ -17,6 +17,13 @@ export function problemsOf(git: (args: readonly string[]) => string): string[] {
   return [...problems, ...changelogProblems(readFileSync('CHANGELOG.md', 'utf8'), version)];
 }
 
+/** The section of a version in a changelog; empty if there is none. */
+export const sectionOf = (changelog: string, version: string): string =>
+  changelog
+    .split(/^(?=## )/m)
+    .find((one) => one.startsWith(`## [${version}]`))
+    ?.trim() ?? '';
+
 /** What a changelog lacks for the release of a version. */
 export function changelogProblems(changelog: string, version: string): string[] {
   const [, ...sections] = changelog.split(/^## /m);

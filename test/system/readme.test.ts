@@ -101,8 +101,8 @@ test('every command of echelon that it names has help, and every file is there',
 
 /** The commands of a page, in code blocks and in the text, as the words after `echelon`. */
 function typedIn(page: string): string[][] {
-  const lines = [...page.matchAll(/^ *(?:npm run -s )?echelon (?:-- )?(.*)$/gm)];
-  const inline = [...page.matchAll(/`(?:npm run -s )?echelon (?:-- )?([^`\n]+)`/g)];
+  const lines = [...page.matchAll(/^ *(?:[A-Z_]+=\S+ )?(?:npm run -s |bin\/)?echelon (?:-- )?(.*)$/gm)];
+  const inline = [...page.matchAll(/`(?:npm run -s |bin\/)?echelon (?:-- )?([^`\n]+)`/g)];
   return [...lines, ...inline].map(([, rest]) =>
     // Up to a remark in a column of its own, a pipe or another file.
     rest!

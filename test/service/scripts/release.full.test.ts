@@ -28,38 +28,55 @@ async function verified(folder: string, signers: string): Promise<string | undef
   );
 }
 
+/** Installs the verifier from the release's own index, and from its tarball, in empty folders, and verifies a run there. */
+async function installed(to: string, place: string): Promise<void> {
+  const home = join(place, 'reader');
+  await cp('test/golden/dumps/trl/group', join(home, 'outputs'), { recursive: true });
+  const [tarball] = (await readdir(to)).filter((name) => /^echelon-verify-.*\.tgz$/.test(name));
+  const commands = `python3 -m venv env
+env/bin/pip install --quiet --extra-index-url file://${to}/simple echelon-verify echelon-capture
+(cd outputs && ../env/bin/echelon-verify)
+env/bin/echelon-capture --version
+npx --yes --cache cache --package ${join(to, tarball!)} echelon-verify outputs`;
+  const { stdout } = await run('bash', ['-ec', commands], { cwd: home });
+  assert.equal(stdout.match(/3 of 3 batches ok/g)?.length, 2, stdout);
+}
+
 test('a release has the source, the packages and signed checksums, and any tampering is found', async () => {
   const place = await mkdtemp(join(tmpdir(), 'echelon-release-'));
   try {
     const { key, signers } = await keyIn(place, 'key');
-    const wheel = join(place, 'echelon_verify-0.1.0-py3-none-any.whl');
-    await writeFile(wheel, 'a wheel');
     const to = join(place, 'release');
-    const args = ['scripts/release.ts', '--draft', '--to', to, '--key', key, '--signers', signers, wheel];
+    const args = ['scripts/release.ts', '--draft', '--to', to, '--key', key, '--signers', signers];
     await run(process.execPath, args);
     const names = (await readdir(to)).sort();
     assert.deepEqual(
       names.map((name) => name.replace(/-\d+\.\d+\.\d+/, '-V')),
       [
+        'NOTES.md',
         'SHA256SUMS',
         'SHA256SUMS.sig',
         'echelon-V.tar.gz',
+        'echelon-chart-V.tgz',
         'echelon-client-V.tgz',
         'echelon-verify-V.tgz',
+        'echelon_capture-V-py3-none-any.whl',
         'echelon_verify-V-py3-none-any.whl',
         'ray-client-ts-V.tgz',
+        'simple',
       ],
     );
+    await installed(to, place);
     const source = join(to, names.find((name) => name.endsWith('.tar.gz'))!);
     const listed = execFileSync('tar', ['-tzf', source], { encoding: 'utf8', maxBuffer: 2 ** 26 });
     for (const file of ['package.json', 'docs/gen/openapi.json', 'docs/gen/cli.md'])
       assert.match(listed, new RegExp(`^echelon-\\d+\\.\\d+\\.\\d+/${file}$`, 'm'));
     assert.match(
       (await verified(to, signers)) ?? '',
-      /^Good "echelon-release" signature for release .*(\n.*: OK){5}\n$/,
+      /^Good "echelon-release" signature for release .*(\n.*: OK){8}\n$/,
     );
 
-    const files = names.filter((name) => !name.startsWith('SHA256SUMS'));
+    const files = names.filter((name) => !name.startsWith('SHA256SUMS') && name !== 'simple');
     const tampered: [string, (folder: string) => Promise<void>][] = [
       ...files.map((name): [string, (folder: string) => Promise<void>] => [
         `a byte after ${name}`,
