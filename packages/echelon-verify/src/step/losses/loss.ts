@@ -113,7 +113,7 @@ export interface PolicyLoss {
   readonly hasRowRatio?: boolean;
   /** What a row gives all its tokens: filled before the tokens of the row. */
   row?(tokens: RowTokens, params: LossParameters, to: { row: RowState; arithmetic: StepArithmetic }): void;
-  /** What is compared with −clipLow and clipHigh, if the gradient is 0 beyond them: `identify` looks where it stops. */
+  /** What is compared with −clipLow and clipHigh, if the gradient is 0 beyond them: `identify` looks for the place at which it stops. */
   measure?(token: TokenState): number;
   /** The limit that a token's number is nearest to or beyond, for people. Omitted: the loss clips nothing. */
   edge?(token: TokenState, params: LossParameters): ClipEdge;
