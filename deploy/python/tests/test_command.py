@@ -36,6 +36,12 @@ def test_a_path_alone_is_verified():
     assert "45 of 45 batches ok" in done.stdout
 
 
+def test_without_arguments_the_folder_in_which_it_runs_is_verified():
+    done = call(cwd=GOLDEN / "dumps" / "trl" / "group")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "run        TRL: training_args.bin" in done.stdout and "3 of 3 batches ok" in done.stdout
+
+
 def test_the_command_says_its_version():
     done = call("--version")
     assert (done.returncode, done.stdout) == (0, f"echelon-verify {echelon_verify.__version__}\n")
