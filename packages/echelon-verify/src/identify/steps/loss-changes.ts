@@ -9,9 +9,9 @@ export function lossChanges(batch: StepBatch): Change[] {
   const stated = batch.step.policyLoss;
   if (stated === undefined || lossOf(stated.name) === undefined) return [];
   const { parameters } = lossOf(stated.name)!;
-  const own = Object.entries(parameters).flatMap(([key, { fallback }]) => {
+  const own = Object.entries(parameters).flatMap(([key, { fallback, guesses = [] }]) => {
     const said = key in stated.params ? stated.params[key]! : fallback;
-    return guesses(key)
+    return guesses
       .filter((value) => value !== said)
       .map((value) =>
         change(
@@ -57,14 +57,6 @@ const textOf = (value: SettingValue): string => (value === null ? 'off' : String
 
 function change(name: string, params: Readonly<Record<string, SettingValue>>, text: string): Change {
   return { dimension: 'loss', text, apply: (batch) => withSettings(batch, { policyLoss: { name, params } }) };
-}
-
-/** Values that are not solved for: a limit that is off, and constants of a curve. */
-function guesses(key: string): SettingValue[] {
-  if (key === 'dualClip' || key === 'cap') return [null];
-  if (key === 'delta' || key === 'logRatioClamp') return [null, 20];
-  if (key === 'tauPositive' || key === 'tauNegative') return [1, 1.05];
-  return [];
 }
 
 /** TRL's CISPO clamps the ratio at epsilon_high itself. */

@@ -45,7 +45,8 @@ function linearChanges(batch: StepBatch, how: Solving): Change[] {
         apply: apply(value),
       });
   }
-  const key = { dro: 'beta', 'prime-rl': 'klTau' }[policyLoss?.name ?? ''];
+  const parameters = Object.entries(lossOf(policyLoss?.name ?? '')?.parameters ?? {});
+  const key = parameters.find(([, { isLinear }]) => isLinear === true)?.[0];
   if (key !== undefined && policyLoss !== undefined) {
     const apply = (value: number) => (from: StepBatch) =>
       withSettings(from, { policyLoss: { ...policyLoss, params: { ...policyLoss.params, [key]: value } } });
@@ -91,18 +92,10 @@ function solveLinear(
   return Number.isFinite(most - least) ? roundest(least, most) : undefined;
 }
 
-/** What is compared with the edges of a loss. */
-const MEASURES: Readonly<Record<string, (chain: TokenChain) => number>> = {
-  'ppo-clip': ({ state }) => state.ratio - 1,
-  gspo: ({ state }) => state.ratio - 1,
-  gmpo: ({ state }) => state.logRatio,
-  'dppo-tv': ({ state }) => Math.exp(state.logProb) - Math.exp(state.oldLogProb),
-};
-
 /** Where the gradient of the policy stops, for each sign of the advantage. */
 function edgeChanges(batch: StepBatch, model: StepModel, rows: readonly number[]): Change[] {
   const { policyLoss } = batch.step;
-  const measure = MEASURES[policyLoss?.name ?? ''];
+  const measure = lossOf(policyLoss?.name ?? '')?.measure;
   if (measure === undefined || policyLoss === undefined) return [];
   const { lossGradient } = batch.tokens;
   const edges = {
@@ -113,7 +106,7 @@ function edgeChanges(batch: StepBatch, model: StepModel, rows: readonly number[]
   for (const { row, token } of tokensOf(model, rows)) {
     const chain = model.evaluate(row, token);
     const { advantage } = chain.state;
-    const value = measure(chain);
+    const value = measure(chain.state);
     const isDown = advantage < 0;
     if (advantage === 0) continue;
     const key = isDown ? (value > 0 ? 'dualClip' : 'clipLow') : 'clipHigh';

@@ -21,8 +21,12 @@ export const CISPO: PolicyLoss = {
   parameters: {
     clipLow: { fallback: 0.2, means: 'ε₋: the weight is at least 1 − ε₋; null: no lower bound' },
     clipHigh: { fallback: 0.2, means: 'ε₊: the weight is at most 1 + ε₊' },
-    cap: { fallback: null, means: 'the weight is at most this, instead of 1 + ε₊' },
-    logRatioClamp: { fallback: null, means: 'the log-ratio is clamped to ± this before exp' },
+    cap: { fallback: null, means: 'the weight is at most this, instead of 1 + ε₊', guesses: [null] },
+    logRatioClamp: {
+      fallback: null,
+      means: 'the log-ratio is clamped to ± this before exp',
+      guesses: [null, 20],
+    },
   },
   edge: (token, params) => edgeOf(token, edges(params)),
   bind(params, { out, arithmetic: { unit } }) {

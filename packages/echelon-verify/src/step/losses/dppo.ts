@@ -14,10 +14,15 @@ export const DPPO: PolicyLoss = {
   parameters: {
     clipLow: { fallback: 0.2, means: 'largest fall of the probability' },
     clipHigh: { fallback: 0.2, means: 'largest rise of the probability' },
-    cap: { fallback: 20, means: 'upper bound of the ratio; null: none' },
-    logRatioClamp: { fallback: 20, means: 'the log-ratio is clamped to ± this before exp' },
+    cap: { fallback: 20, means: 'upper bound of the ratio; null: none', guesses: [null] },
+    logRatioClamp: {
+      fallback: 20,
+      means: 'the log-ratio is clamped to ± this before exp',
+      guesses: [null, 20],
+    },
   },
   lowerSide: 'capped',
+  measure: ({ logProb, oldLogProb }) => Math.exp(logProb) - Math.exp(oldLogProb),
   edge(token, params) {
     const { ratio } = token;
     return ratio > params.cap!

@@ -6,7 +6,7 @@ export const DRO: PolicyLoss = {
   name: 'dro',
   formula: '-(A logProb - beta/2 d^2)',
   source: 'verl dro',
-  parameters: { beta: { fallback: 1, means: 'β: strength of the quadratic penalty' } },
+  parameters: { beta: { fallback: 1, means: 'β: strength of the quadratic penalty', isLinear: true } },
   bind({ beta }, { out, arithmetic: { unit } }) {
     return ({ advantage, logProb, logRatio }) => {
       const gain = advantage * logProb;

@@ -45,6 +45,7 @@ export const GMPO: PolicyLoss = {
     row.advantage = advantage.mean;
     row.advantageError = advantage.error;
   },
+  measure: ({ logRatio }) => logRatio,
   edge: ({ logRatio }, { clipLow, clipHigh }) => ({
     of: 'log-ratio',
     value: logRatio,

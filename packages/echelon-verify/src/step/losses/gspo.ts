@@ -24,6 +24,7 @@ export const GSPO: PolicyLoss = {
     const ratio = Math.exp(mean);
     [row.ratio, row.ratioError] = inRange(ratio, ratio * expErrorAround(mean, error, arithmetic));
   },
+  measure: ({ ratio }) => ratio - 1,
   edge(token, params) {
     const { up, down } = edgesOf(params);
     return edgeOf(token, token.advantage >= 0 ? up : down);

@@ -77,6 +77,10 @@ export interface RowState {
 export interface LossParameter {
   readonly fallback: number | null;
   readonly means: string;
+  /** Other values that `identify` tries: those that cannot be read off the gradients. */
+  readonly guesses?: readonly (number | null)[];
+  /** True if the gradient depends on it linearly, so that `identify` solves for it. One of a loss at most. */
+  readonly isLinear?: true;
 }
 
 /** The parameters of a loss: complete, numbers by name. Those that are switched off are NaN. */
@@ -109,6 +113,8 @@ export interface PolicyLoss {
   readonly hasRowRatio?: boolean;
   /** What a row gives all its tokens: filled before the tokens of the row. */
   row?(tokens: RowTokens, params: LossParameters, to: { row: RowState; arithmetic: StepArithmetic }): void;
+  /** What is compared with −clipLow and clipHigh, if the gradient is 0 beyond them: `identify` looks for the place at which it stops. */
+  measure?(token: TokenState): number;
   /** The limit that a token's number is nearest to or beyond, for people. Omitted: the loss clips nothing. */
   edge?(token: TokenState, params: LossParameters): ClipEdge;
   /** The function that fills `out` from a token, which is entry `at` of the columns. It is made once for a step. */

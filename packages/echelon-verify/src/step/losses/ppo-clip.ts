@@ -13,11 +13,20 @@ export const PPO_CLIP: PolicyLoss = {
   parameters: {
     clipLow: { fallback: 0.2, means: 'ε₋: the ratio is clipped below 1 − ε₋' },
     clipHigh: { fallback: 0.2, means: 'ε₊: the ratio is clipped above 1 + ε₊' },
-    dualClip: { fallback: null, means: 'c: for A < 0 the loss is at most c·|A|' },
-    delta: { fallback: null, means: 'δ: upper bound of the ratio in the first term (two-sided clipping)' },
-    logRatioClamp: { fallback: null, means: 'the log-ratio is clamped to ± this before exp' },
+    dualClip: { fallback: null, means: 'c: for A < 0 the loss is at most c·|A|', guesses: [null] },
+    delta: {
+      fallback: null,
+      means: 'δ: upper bound of the ratio in the first term (two-sided clipping)',
+      guesses: [null, 20],
+    },
+    logRatioClamp: {
+      fallback: null,
+      means: 'the log-ratio is clamped to ± this before exp',
+      guesses: [null, 20],
+    },
   },
   lowerSide: 'dual clip',
+  measure: ({ ratio }) => ratio - 1,
   edge(token, params) {
     const { up, down } = edgesOf(params);
     return edgeOf(token, token.advantage >= 0 ? up : down);

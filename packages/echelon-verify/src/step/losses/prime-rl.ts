@@ -15,7 +15,7 @@ export const PRIME_RL: PolicyLoss = {
   parameters: {
     clipLow: { fallback: 0.2, means: 'largest fall of the probability' },
     clipHigh: { fallback: 0.2, means: 'largest rise of the probability' },
-    klTau: { fallback: 1e-3, means: 'coefficient of the squared log-ratio' },
+    klTau: { fallback: 1e-3, means: 'coefficient of the squared log-ratio', isLinear: true },
     advTau: { fallback: 1, means: 'factor of the advantage' },
   },
   edge: edgeOfMove,

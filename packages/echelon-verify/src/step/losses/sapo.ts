@@ -14,9 +14,13 @@ export const SAPO: PolicyLoss = {
   formula: '-A 4/τ σ(τ (r - 1)), τ = tauPositive for A > 0, else tauNegative',
   source: 'verl, TRL, ms-swift, SkyRL, AReaL sapo',
   parameters: {
-    tauPositive: { fallback: 1, means: 'τ for A > 0' },
-    tauNegative: { fallback: 1.05, means: 'τ for A ≤ 0' },
-    logRatioClamp: { fallback: null, means: 'the log-ratio is clamped to ± this before exp' },
+    tauPositive: { fallback: 1, means: 'τ for A > 0', guesses: [1, 1.05] },
+    tauNegative: { fallback: 1.05, means: 'τ for A ≤ 0', guesses: [1, 1.05] },
+    logRatioClamp: {
+      fallback: null,
+      means: 'the log-ratio is clamped to ± this before exp',
+      guesses: [null, 20],
+    },
   },
   bind({ tauPositive, tauNegative }, { out, arithmetic: { unit } }) {
     return (token) => {
