@@ -8,6 +8,7 @@ import { json, type Output } from 'command-kit/output';
 import { wrapped } from 'command-kit/width';
 import { Command, Option } from 'commander';
 import type { Check } from '../check.ts';
+import { boxChecks } from './doctor-box.ts';
 import { slurmChecks } from './doctor-slurm.ts';
 
 const run = promisify(execFile);
@@ -22,10 +23,19 @@ function doctorCommand(output: Output): Command {
     .addOption(
       new Option('--python <program>', 'Python that has Ray').env('ECHELON_PYTHON').default('python3'),
     )
+    .option('--box', 'check also what a training with verl-agent needs of this machine')
     .option('--slurm [partition]', 'check also what `clusters add-slurm` needs of this login node')
-    .addHelpText('after', examples('echelon doctor --python .venv/bin/python', 'echelon doctor --slurm gpu'))
-    .action(async (options: { json?: boolean; python: string; slurm?: string | true }) => {
+    .addHelpText(
+      'after',
+      examples(
+        'echelon doctor --python .venv/bin/python',
+        'echelon doctor --box --python ENV/bin/python',
+        'echelon doctor --slurm gpu',
+      ),
+    )
+    .action(async (options: { json?: boolean; python: string; box?: boolean; slurm?: string | true }) => {
       const { slurm } = options;
+      const { processEnvironment } = await import('../../main.ts');
       const checks = await Promise.all([
         node(),
         redis(),
@@ -33,11 +43,12 @@ function doctorCommand(output: Output): Command {
         ray(options.python),
         rayWorker(options.python),
         disk(),
+        ...(options.box ? [boxChecks(options.python, processEnvironment())] : []),
         ...(slurm === undefined ? [] : [slurmChecks(slurm === true ? undefined : slurm)]),
       ]).then((all) => all.flat());
-      if (options.json) output.line(json({ ok: checks.every(({ ok }) => ok), checks }));
+      const missing = checks.filter(({ ok, warning }) => !ok && !warning).length;
+      if (options.json) output.line(json({ ok: missing === 0, checks }));
       else for (const check of checks) output.line(wrapped(describe(check), output.columns));
-      const missing = checks.filter(({ ok }) => !ok).length;
       if (missing > 0)
         throw new CliError(
           EXIT.notOk,
@@ -46,8 +57,9 @@ function doctorCommand(output: Output): Command {
     });
 }
 
-function describe({ name, ok, found, remedy }: Check): string {
-  const mark = ok ? styleText('green', 'ok     ') : styleText('red', 'MISSING');
+function describe({ name, ok, warning, found, remedy }: Check): string {
+  const failed = warning ? styleText('yellow', 'warning') : styleText('red', 'MISSING');
+  const mark = ok ? styleText('green', 'ok     ') : failed;
   return `${mark}  ${name.padEnd(12)} ${found}${ok ? '' : `\n         ${remedy}`}`;
 }
 
