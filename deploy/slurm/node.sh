@@ -40,6 +40,7 @@ else
   options+=(--address="$head")
 fi
 
+# shellcheck disable=SC2016 # the inner shell expands them
 if [ "$role" = node ] && ! timeout 20 bash -c ': <>"/dev/tcp/$1/$2"' sh "${head%:*}" "${head##*:}" 2>/dev/null; then
   fail "$(hostname) cannot reach the head's Ray at $head: the network between nodes must let jobs of one user reach each other"
 fi
