@@ -38,6 +38,7 @@ const access = () => import('./commands/access.ts');
 const backup = () => import('./commands/backup.ts');
 const batches = () => import('./commands/batches.ts');
 const cancelDelete = () => import('./commands/cancel-delete.ts');
+const box = () => import('./commands/box.ts');
 const clock = () => import('./commands/clock.ts');
 const clusters = () => import('./commands/clusters.ts');
 const comparison = () => import('./commands/comparison.ts');
@@ -74,6 +75,7 @@ const START: Entry[] = [
   entry('status', 'show whether `echelon up` runs here', servers),
   entry('open', 'open the dashboard in the browser', open),
   entry('doctor', 'check the requirements on this machine', doctor),
+  entry('box', 'make a spec from a script of verl-agent', box),
   entry('help', 'show the help of a command', help),
 ];
 

@@ -77,6 +77,34 @@ export const ESTIMATOR_KEYS: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
+/**
+ * The estimator that a configuration asks for, every field written out; undefined if `algorithm.adv_estimator` is none that can
+ * be run. `read` gives a key's value.
+ */
+export function readEstimator(
+  read: (key: string) => HydraValue | null,
+): ResolvedVerlAgent['estimator'] | undefined {
+  const given = String(read('algorithm.adv_estimator'));
+  const baseline = given.endsWith('_baseline');
+  const advEstimator = baseline ? given.slice(0, -'_baseline'.length) : given;
+  const found = Object.entries(METHODS).find(([, method]) => method.advEstimator === advEstimator);
+  if (found === undefined) return undefined;
+  const [name, { fields }] = found as [VerlAgentEstimatorName, Method];
+  const own = fields.flatMap((field): [string, HydraValue][] => {
+    const key = KEYS[name]?.[field];
+    const value = key === undefined ? null : read(key);
+    return value === null ? [] : [[field, value]];
+  });
+  const isPunished = read('actor_rollout_ref.actor.use_invalid_action_penalty') === true;
+  const penalty = isPunished ? read('actor_rollout_ref.actor.invalid_action_penalty_coef') : 0;
+  return {
+    name,
+    ...Object.fromEntries(own),
+    ...(baseline && { baseline }),
+    invalidActionPenalty: Number(penalty),
+  };
+}
+
 /** Fields that were set though the estimator does not use them. */
 export function estimatorProblems(
   estimator: Estimator | undefined,

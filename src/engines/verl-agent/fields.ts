@@ -87,6 +87,13 @@ function inConfiguration(value: unknown, form: Form = 'same'): HydraValue | null
   return value as HydraValue;
 }
 
+/** The inverse of what a field writes for a key of {@link OWNED_KEYS}: what a spec says for a value of the configuration; null: nothing. */
+export function fieldValue(key: string, value: HydraValue | null): HydraValue | null {
+  const form = FIELDS.find(([, one]) => one === key)?.[2] ?? 'same';
+  const isOff = value === null || (form === 'every' && (value as number) < 0);
+  return form !== 'same' && isOff ? 0 : value;
+}
+
 /** The overrides that a resolved spec's plain fields ask for: every one that the spec has. */
 export function fieldOverrides(spec: ResolvedVerlAgent): [key: string, value: HydraValue | null][] {
   const plain = FIELDS.flatMap(([path, key, form]): [string, HydraValue | null][] => {

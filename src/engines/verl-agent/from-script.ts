@@ -1,0 +1,108 @@
+import { readEstimator } from './estimators.ts';
+import { fieldValue, OWNED_KEYS } from './fields.ts';
+import { type HydraValue, readHydraText } from './hydra.ts';
+import { mergedDefault } from './merged-config.ts';
+import { ALLOWED_OVERRIDES, overrideProblems } from './overrides.ts';
+import { RECIPES, type Recipe } from './recipes.ts';
+import type { VerlAgentSpec } from './spec.ts';
+
+/** A spec that trains as a script does. */
+interface FromScript {
+  spec: VerlAgentSpec;
+  /** How many settings the script passes. */
+  settings: number;
+  /** Settings of the script that the spec does not have, with the reason. */
+  left: { key: string; text: string; why: string }[];
+}
+
+/** What the plan names or makes by itself for every run; not worth a word. */
+const MADE_BY_PLAN =
+  /^(trainer\.(project_name|experiment_name|val_only|total_training_steps)|data\.(train|val)_files)$/;
+const EXPERIMENT = 'trainer.experiment_name';
+
+/** The modules of verl-agent that start a training, as words of a command line name them. */
+const PROGRAM = /(^|[./])main_(hgpo|ppo|graphgpo)(\.py)?$/;
+
+/**
+ * The spec for a command line of verl-agent, without the interpreter: `-m recipe.hgpo.main_hgpo key=value …`. Undefined if the
+ * words do not start a training; a TypeError if no recipe has its environment or estimator.
+ */
+export function specOfCommand(words: readonly string[]): FromScript | undefined {
+  const at = words.findIndex((word) => PROGRAM.test(word));
+  if (at < 0) return undefined;
+  const script = new Map(
+    words.slice(at + 1).flatMap((word): [string, string][] => {
+      const equals = word.indexOf('=');
+      return equals > 0 ? [[word.slice(0, equals), unquoted(word.slice(equals + 1))]] : [];
+    }),
+  );
+  const read = reader(script);
+  const recipe = nearestRecipe(read);
+  const estimator = readEstimator(read);
+  if (estimator === undefined)
+    throw new TypeError(`no recipe runs the estimator ${read('algorithm.adv_estimator')}`);
+  const { fields, overrides, left } = differences(script, recipe);
+  const name = script.get(EXPERIMENT) ?? recipe.name;
+  const spec = { name, engine: 'verl-agent', recipe: recipe.name, estimator, ...fields } as VerlAgentSpec;
+  if (Object.keys(overrides).length > 0) spec.overrides = overrides;
+  return { spec, settings: script.size, left };
+}
+
+/** A shell has taken its own quotes away; Hydra's remain. */
+const unquoted = (text: string): string => /^(['"])(.*)\1$/.exec(text)?.[2] ?? text;
+
+/** Reads what a script passes, else the default of the configuration. */
+const reader =
+  (script: ReadonlyMap<string, string>) =>
+  (key: string): HydraValue | null =>
+    readHydraText(script.get(key) ?? mergedDefault(key) ?? 'null');
+
+/** The recipe of the same trainer, environment and phase from which the fewest settings differ. */
+function nearestRecipe(read: (key: string) => HydraValue | null): Recipe {
+  const named = String(read('env.env_name')).toLowerCase();
+  const environment = ['alfworld', 'webshop'].find((one) => named.includes(one));
+  if (environment === undefined)
+    throw new TypeError(`no recipe has the environment ${named}; the engine \`command\` runs any program`);
+  const method = read('algorithm.adv_estimator') === 'graphgpo' ? 'graphgpo' : 'hgpo';
+  const phase = read('trainer.val_only') === true ? 'eval' : 'train';
+  const fitting = RECIPES.filter(
+    (one) => one.environment === environment && one.method === method && one.phase === phase,
+  );
+  if (fitting.length === 0) throw new TypeError(`no recipe of ${method} evaluates on ${environment}`);
+  const distance = ({ overrides }: Recipe) =>
+    overrides.filter(([key, text]) => !same(read(key), readHydraText(text))).length;
+  return fitting.reduce((best, one) => (distance(one) < distance(best) ? one : best));
+}
+
+/** What a spec must say so that every setting of a script is the same as with the recipe. */
+function differences(script: ReadonlyMap<string, string>, recipe: Recipe) {
+  const [read, usual] = [reader(script), reader(new Map(recipe.overrides))];
+  const fields: Record<string, Record<string, HydraValue>> = {};
+  const overrides: NonNullable<VerlAgentSpec['overrides']> = {};
+  const left: FromScript['left'] = [];
+  for (const key of new Set([...script.keys(), ...recipe.overrides.map(([key]) => key)])) {
+    const value = read(key);
+    const pointer = OWNED_KEYS.get(key);
+    if (same(value, usual(key)) || MADE_BY_PLAN.test(key) || pointer?.startsWith('/estimator/')) continue;
+    const why = pointer === undefined ? refusal(key, value) : undefined;
+    const said = pointer === undefined ? null : fieldValue(key, value);
+    if (pointer !== undefined && said === null) {
+      const why = `a spec cannot leave it open; that of the recipe is taken, ${usual(key)}`;
+      left.push({ key, text: script.get(key) ?? '(not passed)', why });
+    } else if (pointer !== undefined) {
+      const [section, field] = pointer.slice(1).split('/') as [string, string];
+      fields[section] ??= {};
+      fields[section][field] = said!;
+    } else if (why === undefined) overrides[key] = value as string | number | boolean;
+    else if (script.has(key)) left.push({ key, text: script.get(key)!, why });
+  }
+  return { fields, overrides, left };
+}
+
+/** Why an override cannot be in a spec; undefined if it can. */
+function refusal(key: string, value: HydraValue | null): string | undefined {
+  if (value === null && Object.hasOwn(ALLOWED_OVERRIDES, key)) return 'is the default here';
+  return overrideProblems({ [key]: value }, { allowCustomCode: false, owned: new Map() })[0]?.message;
+}
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
