@@ -29,6 +29,7 @@ fi
 # A job that the site has started again has a new Ray.
 rm -f "$notes/$job.json"
 me=$(hostname -I | awk '{ print $1 }')
+me=${me:-127.0.0.1} # loopback is all there is
 # Ports by the job's number, so that jobs of one node do not meet: below Ray's own ports, which begin at 10002.
 base=$((4000 + job * 4 % 5000))
 options=(--block --node-ip-address="$me" --num-cpus="$cpus" --num-gpus="$gpus" --labels="slurm-job=$job"

@@ -99,8 +99,8 @@ export const STEP_BUGS: readonly StepBug[] = [
     planted: 'TRL #6789',
     command: 'verify',
     remark:
-      'Two engines never agree token by token, so this is a finding with a standard error and no wrong token: `verify` exits with status 0.',
-    status: 0,
+      'Two engines never agree token by token, so this is a finding with a standard error and no wrong token: `verify` exits with status 3.',
+    status: 3,
   },
   {
     name: 'verl-4778',

@@ -18,7 +18,7 @@ const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
 /** Commands that talk to no API: to files, to this machine, or to Ray itself. */
 const WITHOUT_API = new Set(
   [
-    ['demo', 'up', 'down', 'doctor', 'api', 'dispatcher'],
+    ['demo', 'up', 'down', 'status', 'doctor', 'box init', 'api', 'dispatcher'],
     ['login'],
     ['backup create', 'backup ls', 'backup verify', 'backup prune', 'backup restore'],
     ['explain', 'estimate', 'compare', 'identify', 'help', 'completion'],
