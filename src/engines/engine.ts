@@ -172,6 +172,17 @@ interface RecipeCommand {
   environment: Record<string, string>;
 }
 
+/** A spec that trains as a command line of the trainer does. */
+export interface SpecOfCommand<Spec> {
+  spec: Spec;
+  /** The recipe from which the fewest settings differ. */
+  recipe: string;
+  /** How many settings the command line passes. */
+  settings: number;
+  /** Settings that the spec does not have, with the reason. */
+  missing: { key: string; text: string; why: string }[];
+}
+
 /** The scripts of the trainer that an engine can run. */
 export interface Recipes<Spec = CommonSpec> {
   readonly all: readonly RecipeSummary[];
@@ -186,6 +197,11 @@ export interface Recipes<Spec = CommonSpec> {
   spec(name: string): Spec;
   /** Fields of the spec, as JSON pointers: the configuration keys that each sets, and its default (null: unset). */
   fields(name: string): { field: string; keys: string[]; value: unknown }[];
+  /**
+   * The spec for a command line, without the interpreter; undefined if it starts no training. A TypeError if no recipe has its
+   * environment or estimator.
+   */
+  ofCommand(words: readonly string[]): SpecOfCommand<Spec> | undefined;
 }
 
 /** What a spec that reads a training's checkpoint shares with the training. */

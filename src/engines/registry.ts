@@ -12,6 +12,7 @@ import type {
   PresetSettings,
   RecipeSummary,
   Recipes,
+  SpecOfCommand,
 } from './engine.ts';
 import { EXTERNAL_ENGINE } from './external-run.ts';
 import { LOCAL } from './local/engine.ts';
@@ -138,6 +139,13 @@ export function experimentsOf(
 /** The recipes of all engines. */
 export function allRecipes(): RecipeSummary[] {
   return allEngines().flatMap(({ recipes }) => recipes?.all ?? []);
+}
+
+/** See {@link Recipes.ofCommand}. */
+export function specOfCommand(words: readonly string[]): SpecOfCommand<ExperimentSpec> | undefined {
+  return allEngines()
+    .map(({ recipes }) => recipes?.ofCommand(words))
+    .find((found) => found !== undefined);
 }
 
 /** The recipes that the recipe of this name belongs to; undefined if no engine has it. */

@@ -7,8 +7,8 @@ import { json, type Output } from 'command-kit/output';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { EchelonError } from '../../core/errors.ts';
+import { specOfCommand } from '../../engines/registry.ts';
 import { validateSpec } from '../../engines/validate-spec.ts';
-import { specOfCommand } from '../../engines/verl-agent/from-script.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import { group } from '../group.ts';
 import { type PythonCall, recordCalls } from '../local/box/run-script.ts';
@@ -27,7 +27,7 @@ interface InitOptions {
   json?: boolean;
 }
 
-/** `echelon box init`: a spec from the script by which somebody trains today. */
+/** `echelon box init`: a spec from the script by which the user trains today. */
 function initCommand(output: Output): Command {
   return new Command('init')
     .description(
@@ -50,15 +50,15 @@ async function init(words: string[], options: InitOptions, output: Output): Prom
   if (existsSync(file) && options.force !== true)
     throw new CliError(EXIT.usage, `${file} exists. Name another with --output, or replace it with --force.`);
   const { call, found } = await trainingOf(script, words);
-  const { spec, left } = usable(found.spec, found.left);
+  const { spec, missing } = usable(found.spec, found.missing);
   await writeFile(file, `# Made from ${options.script}.\n${stringify(spec)}`);
   const next = nextLines(options, call);
-  if (options.json) return output.line(json({ file, spec, left, next }));
+  if (options.json) return output.line(json({ file, spec, missing, next }));
   output.line(
-    `${options.script} trains with ${found.settings} settings; wrote ${options.output} (recipe ${found.spec.recipe}).`,
+    `${options.script} trains with ${found.settings} settings; wrote ${options.output} (recipe ${found.recipe}).`,
   );
-  if (left.length > 0) output.line('\nNot in the spec:');
-  for (const { key, text, why } of left) output.line(`  ${key}=${text}\n      ${why}`);
+  if (missing.length > 0) output.line('\nNot in the spec:');
+  for (const { key, text, why } of missing) output.line(`  ${key}=${text}\n      ${why}`);
   output.line(['\nNext:', ...next.map((line) => `  ${line}`)].join('\n'));
 }
 
@@ -95,19 +95,19 @@ function checkoutOf(environment: PythonCall['environment']): string | undefined 
   return folder !== undefined && existsSync(join(folder, 'verl')) ? folder : undefined;
 }
 
-type Left = { key: string; text: string; why: string }[];
+type Missing = { key: string; text: string; why: string }[];
 
-/** The spec without the fields that it cannot have; they join what is left out. */
-function usable(spec: object, left: Left): { spec: object; left: Left } {
+/** The spec without the fields that it cannot have; they join what is missing. */
+function usable(spec: object, missing: Missing): { spec: object; missing: Missing } {
   try {
     resolveSpec(validateSpec(spec), { customCode: false });
-    return { spec, left };
+    return { spec, missing };
   } catch (error) {
     if (!(error instanceof EchelonError) || !error.problems?.length) throw error;
     const { field, message } = error.problems[0]!;
     const shorter = without(spec, field.split('/').slice(1));
     if (shorter === undefined) throw error;
-    return usable(shorter.rest, [...left, { key: field, text: String(shorter.value), why: message }]);
+    return usable(shorter.rest, [...missing, { key: field, text: String(shorter.value), why: message }]);
   }
 }
 

@@ -6,6 +6,7 @@ import { checkExperiment } from './checks.ts';
 import { compileVerlAgent, launchOf } from './compile.ts';
 import { gpusOf } from './cpus.ts';
 import { fingerprintOf } from './fingerprint.ts';
+import { specOfCommand } from './from-script.ts';
 import { loadsCode } from './overrides.ts';
 import { experimentsOf, verlAgentPresets } from './presets.ts';
 import { correctedPlan, faithfulPlan, recipeFields, recipeSpec } from './recipe-plan.ts';
@@ -55,6 +56,7 @@ export const VERL_AGENT: Engine<VerlAgentSpec, ResolvedVerlAgent> = {
     corrected: (name) => correctedPlan(name as RecipeName),
     spec: (name) => recipeSpec(name as RecipeName),
     fields: (name) => recipeFields(name as RecipeName),
+    ofCommand: specOfCommand,
   },
   documentSchemas: Object.values(recipeSchemas),
   sizeSettings: ['/environment/cpusPerActor'],

@@ -1,3 +1,4 @@
+import type { SpecOfCommand } from '../engine.ts';
 import { readEstimator } from './estimators.ts';
 import { fieldValue, OWNED_KEYS } from './fields.ts';
 import { type HydraValue, readHydraText } from './hydra.ts';
@@ -5,15 +6,6 @@ import { mergedDefault } from './merged-config.ts';
 import { ALLOWED_OVERRIDES, overrideProblems } from './overrides.ts';
 import { RECIPES, type Recipe } from './recipes.ts';
 import type { VerlAgentSpec } from './spec.ts';
-
-/** A spec that trains as a script does. */
-interface FromScript {
-  spec: VerlAgentSpec;
-  /** How many settings the script passes. */
-  settings: number;
-  /** Settings of the script that the spec does not have, with the reason. */
-  left: { key: string; text: string; why: string }[];
-}
 
 /** What the plan names or makes by itself for every run; not worth a word. */
 const MADE_BY_PLAN =
@@ -23,11 +15,8 @@ const EXPERIMENT = 'trainer.experiment_name';
 /** The modules of verl-agent that start a training, as words of a command line name them. */
 const PROGRAM = /(^|[./])main_(hgpo|ppo|graphgpo)(\.py)?$/;
 
-/**
- * The spec for a command line of verl-agent, without the interpreter: `-m recipe.hgpo.main_hgpo key=value …`. Undefined if the
- * words do not start a training; a TypeError if no recipe has its environment or estimator.
- */
-export function specOfCommand(words: readonly string[]): FromScript | undefined {
+/** See `Recipes.ofCommand`: `-m recipe.hgpo.main_hgpo key=value …`. */
+export function specOfCommand(words: readonly string[]): SpecOfCommand<VerlAgentSpec> | undefined {
   const at = words.findIndex((word) => PROGRAM.test(word));
   if (at < 0) return undefined;
   const script = new Map(
@@ -41,11 +30,11 @@ export function specOfCommand(words: readonly string[]): FromScript | undefined 
   const estimator = readEstimator(read);
   if (estimator === undefined)
     throw new TypeError(`no recipe runs the estimator ${read('algorithm.adv_estimator')}`);
-  const { fields, overrides, left } = differences(script, recipe);
+  const { fields, overrides, missing } = differences(script, recipe);
   const name = script.get(EXPERIMENT) ?? recipe.name;
   const spec = { name, engine: 'verl-agent', recipe: recipe.name, estimator, ...fields } as VerlAgentSpec;
   if (Object.keys(overrides).length > 0) spec.overrides = overrides;
-  return { spec, settings: script.size, left };
+  return { spec, recipe: recipe.name, settings: script.size, missing };
 }
 
 /** A shell has taken its own quotes away; Hydra's remain. */
@@ -79,7 +68,7 @@ function differences(script: ReadonlyMap<string, string>, recipe: Recipe) {
   const [read, usual] = [reader(script), reader(new Map(recipe.overrides))];
   const fields: Record<string, Record<string, HydraValue>> = {};
   const overrides: NonNullable<VerlAgentSpec['overrides']> = {};
-  const left: FromScript['left'] = [];
+  const missing: SpecOfCommand<VerlAgentSpec>['missing'] = [];
   for (const key of new Set([...script.keys(), ...recipe.overrides.map(([key]) => key)])) {
     const value = read(key);
     const pointer = OWNED_KEYS.get(key);
@@ -88,15 +77,15 @@ function differences(script: ReadonlyMap<string, string>, recipe: Recipe) {
     const said = pointer === undefined ? null : fieldValue(key, value);
     if (pointer !== undefined && said === null) {
       const why = `a spec cannot leave it open; that of the recipe is taken, ${usual(key)}`;
-      left.push({ key, text: script.get(key) ?? '(not passed)', why });
+      missing.push({ key, text: script.get(key) ?? '(not passed)', why });
     } else if (pointer !== undefined) {
       const [section, field] = pointer.slice(1).split('/') as [string, string];
       fields[section] ??= {};
       fields[section][field] = said!;
     } else if (why === undefined) overrides[key] = value as string | number | boolean;
-    else if (script.has(key)) left.push({ key, text: script.get(key)!, why });
+    else if (script.has(key)) missing.push({ key, text: script.get(key)!, why });
   }
-  return { fields, overrides, left };
+  return { fields, overrides, missing };
 }
 
 /** Why an override cannot be in a spec; undefined if it can. */

@@ -35,13 +35,13 @@ function planned(words: string[]): Map<string, string> {
 test('each training script of the recipes gives its own recipe, and nothing but it', () => {
   assert.equal(trainings.length, 8);
   for (const one of trainings) {
-    const { spec, left } = specOfCommand(commandOf(one))!;
+    const { spec, missing } = specOfCommand(commandOf(one))!;
     const { name, engine, recipe, estimator, ...fields } = spec;
     assert.ok(
       one.script.toLowerCase().includes(recipe.replace('graphgpo_', '')),
       `${one.script} → ${recipe}`,
     );
-    assert.deepEqual([fields, left], [{}, []], one.script);
+    assert.deepEqual([fields, missing], [{}, []], one.script);
     assert.ok(name && engine && estimator);
   }
 });
@@ -82,13 +82,13 @@ test('a script of another estimator of the same trainer is compared on equal ter
   });
 });
 
-test('what a spec cannot say is left out with the reason', () => {
+test('what a spec cannot say is omitted with the reason', () => {
   const words = commandOf(trainings[0]!, {
     'trainer.default_local_dir': '/data/mine',
     'ray_init.num_cpus': '64',
     'actor_rollout_ref.rollout.no_such': '1',
   });
-  const why = new Map(specOfCommand(words)!.left.map((one) => [one.key, one.why]));
+  const why = new Map(specOfCommand(words)!.missing.map((one) => [one.key, one.why]));
   assert.match(why.get('trainer.default_local_dir')!, /keeps the runs apart/);
   assert.match(why.get('ray_init.num_cpus')!, /connection with Ray/);
   assert.match(why.get('actor_rollout_ref.rollout.no_such')!, /not a key/);
