@@ -9,6 +9,7 @@ import { stringify } from 'yaml';
 import { EchelonError } from '../../core/errors.ts';
 import { specOfCommand } from '../../engines/registry.ts';
 import { validateSpec } from '../../engines/validate-spec.ts';
+import { segmentsOf } from '../../plan/pointer.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import { group } from '../group.ts';
 import { type PythonCall, recordCalls } from '../local/box/run-script.ts';
@@ -105,7 +106,7 @@ function usable(spec: object, missing: Missing): { spec: object; missing: Missin
   } catch (error) {
     if (!(error instanceof EchelonError) || !error.problems?.length) throw error;
     const { field, message } = error.problems[0]!;
-    const shorter = without(spec, field.split('/').slice(1));
+    const shorter = without(spec, segmentsOf(field));
     if (shorter === undefined) throw error;
     return usable(shorter.rest, [...missing, { key: field, text: String(shorter.value), why: message }]);
   }

@@ -3,7 +3,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Check } from '../check.ts';
+import { answer, type Check } from '../check.ts';
 import { busyCards, GPU_QUERIES, gpusOf } from '../local/box/gpus.ts';
 import { freeTasks, openFiles, type ReadText, readText } from '../local/box/limits.ts';
 import { ownerOf, type Program, programs, userName } from '../local/box/programs.ts';
@@ -46,15 +46,13 @@ export async function boxChecks(python: string, environment: NodeJS.ProcessEnv):
 /** Imported in a process: a listed package need not load. */
 async function imports(python: string, module: string): Promise<Check> {
   const code = `import ${module}; print(getattr(${module}, "__version__", "without a version"))`;
-  const done = await run(python, ['-c', code], { timeout: 60_000 }).catch((error) => error);
-  const failed = done instanceof Error;
-  const said = String(failed ? (done as { stderr?: string }).stderr || done.message : done.stdout).trim();
+  const { ok, said } = await answer(python, ['-c', code], 60_000);
   return {
     name: module,
-    ok: !failed,
+    ok,
     // Other back ends of attention exist.
     ...(module === 'flash_attn' && { warning: true }),
-    found: said.split('\n').at(-1)!,
+    found: said,
     remedy: `Name the Python of your trainer with --python, or install ${module} into ${python}.`,
   };
 }

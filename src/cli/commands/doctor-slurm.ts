@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { promisify } from 'node:util';
-import type { Check } from '../check.ts';
-
-const run = promisify(execFile);
+import { answer, type Check } from '../check.ts';
 
 /** Magic numbers of file systems of the network (statfs(2)), on which the files of Redis may be torn or locked twice. */
 const NETWORK: Readonly<Record<number, string>> = {
@@ -22,19 +18,6 @@ const NETWORK: Readonly<Record<number, string>> = {
 export async function slurmChecks(partition: string | undefined): Promise<Check[]> {
   return Promise.all([commands(), munge(), controller(), submission(partition), stateFolder(homedir())]);
 }
-
-/** What a program printed, or why it failed, in its last line. */
-async function answer(program: string, args: string[]): Promise<{ ok: boolean; said: string }> {
-  try {
-    const { stdout, stderr } = await run(program, args, { timeout: 30_000 });
-    return { ok: true, said: lastLine(stdout) || lastLine(stderr) };
-  } catch (error) {
-    const { stderr = '', message } = error as Error & { stderr?: string };
-    return { ok: false, said: lastLine(stderr) || message };
-  }
-}
-
-const lastLine = (text: string): string => text.trim().split('\n').at(-1)!;
 
 async function commands(): Promise<Check> {
   const { ok, said } = await answer('sinfo', ['--version']);

@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { promisify, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import { examples } from 'command-kit/examples';
 import { CliError, EXIT } from 'command-kit/exit';
 import { json, type Output } from 'command-kit/output';
 import { wrapped } from 'command-kit/width';
 import { Command, Option } from 'commander';
-import type { Check } from '../check.ts';
+import { answer, type Check } from '../check.ts';
 import { boxChecks } from './doctor-box.ts';
 import { slurmChecks } from './doctor-slurm.ts';
-
-const run = promisify(execFile);
 
 /** `echelon doctor`: the requirements of `echelon up`, and the remedy for each that is missing. */
 function doctorCommand(output: Output): Command {
@@ -63,11 +60,6 @@ function describe({ name, ok, warning, found, remedy }: Check): string {
   return `${mark}  ${name.padEnd(12)} ${found}${ok ? '' : `\n         ${remedy}`}`;
 }
 
-async function answer(program: string, args: string[]): Promise<string | undefined> {
-  const done = await run(program, args, { timeout: 30_000 }).catch(() => undefined);
-  return done?.stdout.trim();
-}
-
 async function node(): Promise<Check> {
   const ok = Number(process.versions.node.split('.')[0]) >= 24;
   return {
@@ -93,25 +85,25 @@ function versionOf({ program, version }: { program: string; version: string }): 
 
 async function python(program: string): Promise<Check> {
   const code = 'import sys; print("%d.%d.%d" % sys.version_info[:3]); sys.exit(sys.version_info < (3, 10))';
-  const found = await answer(program, ['-c', code]);
+  const { ok, said } = await answer(program, ['-c', code]);
   return {
     name: 'Python',
-    ok: found !== undefined,
-    found: found ?? `${program} does not run, or is older than Python 3.10`,
+    ok,
+    found: ok ? said : `${program} does not run, or is older than Python 3.10`,
     remedy: 'Install Python 3.10 or newer, or name another one with --python or ECHELON_PYTHON.',
   };
 }
 
 async function ray(program: string): Promise<Check> {
   const { PYTHON_PACKAGES } = await import('../local/stack.ts');
-  const found = await answer(program, [
+  const { ok, said } = await answer(program, [
     '-c',
     'import ray, grpc, numpy, google.protobuf; print(ray.__version__)',
   ]);
   return {
     name: 'Ray',
-    ok: found !== undefined,
-    found: found ?? `not importable by ${program}`,
+    ok,
+    found: ok ? said : `not importable by ${program}`,
     remedy: `Run \`${program} -m pip install -r ${PYTHON_PACKAGES.rayWorker}/requirements.txt\`, or \`npm run setup\` in a checkout.`,
   };
 }
@@ -120,11 +112,11 @@ async function rayWorker(program: string): Promise<Check> {
   const { PYTHON_PATH } = await import('../local/stack.ts');
   const code =
     'import os, sys; sys.path[:0] = sys.argv[1].split(os.pathsep); import echelon_capture, echelon_rayworker.server, echelon_rayworker as r; print(r.__version__)';
-  const found = await answer(program, ['-c', code, PYTHON_PATH]);
+  const { ok, said } = await answer(program, ['-c', code, PYTHON_PATH]);
   return {
     name: 'ray-worker',
-    ok: found !== undefined,
-    found: found ?? 'not importable',
+    ok,
+    found: ok ? said : 'not importable',
     remedy: 'Install grpcio and protobuf into the Python of Ray.',
   };
 }

@@ -8,11 +8,20 @@ const run = promisify(execFile);
 /** The first release that asks for a token; older ones ignore it. */
 const FIRST_WITH_TOKENS = [2, 52] as const;
 
+/** Loading Ray takes a second of each start; what was installed says it at once, except of a Ray that lies in a folder. */
+const VERSION = `
+from importlib import metadata
+try:
+    print(metadata.version("ray"))
+except metadata.PackageNotFoundError:
+    import ray
+    print(ray.__version__)
+`;
+
 /** The version of the Ray that a Python imports. A {@link CliError} if there is none. */
 export async function rayVersion(python: string, environment: NodeJS.ProcessEnv): Promise<string> {
   try {
-    const code = 'import ray; print(ray.__version__)';
-    const { stdout } = await run(python, ['-c', code], { env: environment, timeout: 60_000 });
+    const { stdout } = await run(python, ['-c', VERSION], { env: environment, timeout: 60_000 });
     return stdout.trim();
   } catch (error) {
     const { code, stderr = '' } = error as { code?: string; stderr?: string };

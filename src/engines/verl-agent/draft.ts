@@ -54,6 +54,7 @@ export function createDraft(script: readonly (readonly [key: string, text: strin
   };
 }
 
-function same(left: HydraValue | null, right: HydraValue | null): boolean {
+/** Whether two values of the configuration are equal. */
+export function same(left: HydraValue | null, right: HydraValue | null): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }

@@ -1,8 +1,8 @@
 import type { SpecOfCommand } from '../engine.ts';
+import { createDraft, same } from './draft.ts';
 import { readEstimator } from './estimators.ts';
 import { fieldValue, OWNED_KEYS } from './fields.ts';
 import { type HydraValue, readHydraText } from './hydra.ts';
-import { mergedDefault } from './merged-config.ts';
 import { ALLOWED_OVERRIDES, overrideProblems } from './overrides.ts';
 import { RECIPES, type Recipe } from './recipes.ts';
 import type { VerlAgentSpec } from './spec.ts';
@@ -25,7 +25,7 @@ export function specOfCommand(words: readonly string[]): SpecOfCommand<VerlAgent
       return equals > 0 ? [[word.slice(0, equals), unquoted(word.slice(equals + 1))]] : [];
     }),
   );
-  const read = reader(script);
+  const { value: read } = createDraft([...script]);
   const recipe = nearestRecipe(read);
   const estimator = readEstimator(read);
   if (estimator === undefined)
@@ -39,12 +39,6 @@ export function specOfCommand(words: readonly string[]): SpecOfCommand<VerlAgent
 
 /** A shell has taken its own quotes away; Hydra's remain. */
 const unquoted = (text: string): string => /^(['"])(.*)\1$/.exec(text)?.[2] ?? text;
-
-/** Reads what a script passes, else the default of the configuration. */
-const reader =
-  (script: ReadonlyMap<string, string>) =>
-  (key: string): HydraValue | null =>
-    readHydraText(script.get(key) ?? mergedDefault(key) ?? 'null');
 
 /** The recipe of the same trainer, environment and phase from which the fewest settings differ. */
 function nearestRecipe(read: (key: string) => HydraValue | null): Recipe {
@@ -65,7 +59,7 @@ function nearestRecipe(read: (key: string) => HydraValue | null): Recipe {
 
 /** What a spec must say so that every setting of a script is the same as with the recipe. */
 function differences(script: ReadonlyMap<string, string>, recipe: Recipe) {
-  const [read, usual] = [reader(script), reader(new Map(recipe.overrides))];
+  const [read, usual] = [createDraft([...script]).value, createDraft(recipe.overrides).value];
   const fields: Record<string, Record<string, HydraValue>> = {};
   const overrides: NonNullable<VerlAgentSpec['overrides']> = {};
   const missing: SpecOfCommand<VerlAgentSpec>['missing'] = [];
@@ -93,5 +87,3 @@ function refusal(key: string, value: HydraValue | null): string | undefined {
   if (value === null && Object.hasOwn(ALLOWED_OVERRIDES, key)) return 'is the default here';
   return overrideProblems({ [key]: value }, { allowCustomCode: false, owned: new Map() })[0]?.message;
 }
-
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
